@@ -21,7 +21,7 @@ export default {
   // Stryker rewrites a tsconfig through an API that TypeScript 7 does not have; without one it rewrites nothing.
   tsconfigFile: 'no-tsconfig',
   coverageAnalysis: 'perTest',
-  // A mutant of what is computed at load would need a new process with all tests, which would take most of the time.
+  // A mutant of code that runs at load would need a new process with all tests. Such mutants would take most of the time.
   ignoreStatic: true,
   concurrency: 2,
   // Each mutant that makes an endless loop takes this long, and then a new process.

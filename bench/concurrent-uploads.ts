@@ -1,7 +1,7 @@
 /**
- * Simulates uploads of one account that begin at the same moment, and counts what it costs to give each of them its place in the
- * listing (decision 0024). Run it with `node bench/concurrent-uploads.ts`; it prints one table for each way in which a database
- * treats transactions that overlap on one item:
+ * Simulates uploads of one account that begin at the same moment. Counts what it costs to give each upload its place in the listing
+ * (decision 0024). Run it with `node bench/concurrent-uploads.ts`. It prints one table for each way in which a database treats transactions
+ * that overlap on one item:
  * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item meanwhile;
  * - DynamoDB Local carries out one after the other.
  *

@@ -39,10 +39,12 @@ const PHASES: readonly Phase[] = [
 ];
 
 /**
- * Measures what each route of the file API needs of AWS in the normal case (calls, sequential calls, capacity units), how fast this
- * machine answers one client and sixteen simultaneous ones, how much processor time all processes together (clients, service and
- * engine) need for that, how much memory service and engine have after a minute of uploads, and how long the service takes to
- * start.
+ * Measures the service on this machine:
+ * - how long it takes to start;
+ * - what each route of the file API needs of AWS in the normal case: calls, sequential calls and capacity units;
+ * - how fast it answers one client and sixteen simultaneous ones, and how much processor time clients, service and engine need for a
+ *   request;
+ * - how much memory service and engine have after a minute of uploads.
  */
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => {

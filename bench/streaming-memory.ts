@@ -24,8 +24,8 @@ const TAIL = `\r\n--${BOUNDARY}--\r\n`;
 const REST_MS = 2_000;
 
 /**
- * Measures by how much the process of the streaming server grows over idle (its peak resident memory) during simultaneous
- * uploads, and how fast they are. It works only on Linux.
+ * Measures simultaneous uploads to the streaming server: how much its process grows over idle (peak resident memory), and how fast the
+ * uploads are. It works only on Linux.
  */
 export function benchStreamingMemory(): Promise<Measurement[]> {
   return withLocalService(async (service) => {

@@ -8,8 +8,8 @@ const RUNS = 7;
 const BOUNDARY = '----WebKitFormBoundaryxXPgw4LSZEDYGFNx';
 
 /**
- * Measures how long the parser takes for the form of a 100 MiB file in chunks of 64 KiB, in memory: the median of seven runs,
- * with random bytes, for which the search for the boundary takes as long as for a real file.
+ * Measures how long the parser takes for the form of a 100 MiB file in chunks of 64 KiB, in memory. It gives the median of seven runs. The
+ * bytes are random: the search for the boundary takes as long in them as in a real file.
  */
 export async function benchUploadForm(): Promise<Measurement[]> {
   const chunks = formChunks();

@@ -14,8 +14,9 @@ import { fillTables } from './tables.ts';
  * `node docs/generate.ts` writes the parts of the documents that come from the code: the tables of the README, CONTRIBUTING.md,
  * `docs/operate.md`, `docs/alarms.md` and `docs/architecture.md`; the pages `docs/contract.md`, `docs/measured.md` and
  * `docs/for-programs.md`; the picture `docs/growth.svg`; the OpenAPI document; and the types of the TypeScript client.
- * With `--check` it writes nothing, and fails when one of them is out of date, or when a document refers to a file or heading that
- * does not exist.
+ *
+ * With `--check` it writes nothing. It then fails when one of these parts is out of date. It also fails when a document refers to a file
+ * or heading that does not exist.
  */
 const README = join(import.meta.dirname, '../README.md');
 const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');

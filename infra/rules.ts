@@ -6,8 +6,8 @@ const FROM_ANOTHER_STACK =
   /\{"Fn::GetStackOutput":\{[^{}]*(?:\{[^{}]*\}[^{}]*)?"PublishOutputFnGetAtt(\w+)Arn[0-9A-F]{8}"\}\}/g;
 
 /**
- * The AwsSolutions rules of cdk-nag. Their findings name a resource of another stack in the same way as one of the same stack, such
- * as `<Uploads4F6EB0FD.Arn>`, so that {@link acceptFindings} can name it.
+ * The AwsSolutions rules of cdk-nag. Here their findings name a resource of another stack like one of the same stack:
+ * `<Uploads4F6EB0FD.Arn>`, for example. So {@link acceptFindings} can name it.
  */
 export class AwsSolutionsRules extends AwsSolutionsChecks {
   override validate(context: IPolicyValidationContext): PolicyValidationPluginReport {

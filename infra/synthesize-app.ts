@@ -65,8 +65,8 @@ function webAclOf(app: App, id: string, { firewall, place }: StageConfig): WebAc
 }
 
 /**
- * Builds everything that the stacks use as assets. @param built  a folder in which all of it has been built already, if there is
- * one.
+ * Builds everything that the stacks use as assets.
+ * @param built  a folder in which all of it has been built already, if there is one.
  */
 async function bundle(
   outdir: string,

@@ -3,8 +3,8 @@ import { folderGraph, type ImportGraph, reachableFrom } from './import-graph.ts'
 import type { Bound, Layer } from './layers.ts';
 
 /**
- * @returns one sentence for each import, size and circle that breaks a rule, each file without a layer, and each allowed import that no
- *   file has; empty when all rules hold.
+ * @returns one sentence for each import, size or circle that breaks a rule, each file without a layer, and each unused entry of a row;
+ *   empty when all rules hold.
  */
 export function findViolations(graph: ImportGraph, layers: readonly Layer[], bounds: readonly Bound[]): string[] {
   return [
@@ -52,7 +52,7 @@ function violationOfPackage(layers: readonly Layer[], file: string, name: string
   return isAllowed ? [] : [`${file} imports the package ${name}, which the row of ${layer.path} does not allow`];
 }
 
-/** Finds imports that a row allows but that none of its files has, because the table must not allow more than is needed. */
+/** Finds imports that a row allows but that none of its files has. The table must not allow more than is needed. */
 function unusedEntries(graph: ImportGraph, layers: readonly Layer[], layer: Layer): string[] {
   const own = [...graph].filter(([file]) => layerOf(layers, file) === layer);
   const targets = own.flatMap(([, { files }]) => files);
@@ -73,8 +73,8 @@ function isWithin(file: string, path: string): boolean {
 }
 
 /**
- * The circles of a directed graph: each is a list of nodes that can all reach each other (a strongly connected component
- * of more than one node, found by Tarjan's algorithm), or a node that points to itself.
+ * The circles of a directed graph. Each is a list of nodes that can all reach each other, or one node that points to itself. Tarjan's
+ * algorithm finds them as strongly connected components.
  */
 function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const circles: string[][] = [];

@@ -49,8 +49,8 @@ const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
 export const URL_TOO_LONG = 414;
 
 /**
- * Makes the OpenAPI document of the API, from the table of routes, the table of errors, the shapes of the answers and the
- * rules that requests are checked by.
+ * Makes the OpenAPI document of the API. It comes from the tables of routes and errors, the shapes of the answers, and the rules that
+ * requests are checked by.
  * @param limits  those of the deployment that serves the document.
  */
 export function openApiDocument(limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>): OpenApiDocument {

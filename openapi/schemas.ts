@@ -181,7 +181,7 @@ const createKeyRequest = {
       type: 'string',
       ...API_KEY_NAME,
       description:
-        'A name on one line, with something visible. Control characters, line breaks, and the characters that embed, override or isolate a direction of text (U+202A to U+202E, U+2066 to U+2069) are refused.',
+        'A name on one line, with something visible. It has no control characters, line breaks, or characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069).',
       examples: ['CI'],
     },
   },

@@ -7,9 +7,9 @@ import type { Command, CommandContext } from './command.ts';
 const CANARY = { issuer: 'canary', subject: 'canary' };
 
 /**
- * Gives the canary a key. If it dies before the key is stored, the canary goes on with its last key, and the next run of this
- * command revokes both keys. If two run at once, one may revoke the key that the other has stored: then the canary is refused, its
- * alarm starts, and another run mends it.
+ * Gives the canary a key. If the command dies before it has stored the new key, the canary goes on with its last key. The next run of the
+ * command then revokes both keys. If two runs overlap, one may revoke the key that the other has stored. Then the canary is refused and its
+ * alarm starts; another run mends it.
  */
 export const openCanary: Command = {
   arguments: [],

@@ -8,7 +8,7 @@ import { nameOf, printable, several } from './text.ts';
 export const reconcile: Command = {
   arguments: ['[<account>]'],
   meaning:
-    'Compare usage and counts with the files, and the files with the bucket, for one account or for all. Correct the usage and the counts, let the sweeper write wrong names for searches again, and delete files whose object is missing or has another size',
+    'Compare usage and counts with the files, and the files with the bucket, for one account or for all. Correct the usage and the counts. Let the sweeper write wrong names for searches again. Delete files whose object is missing or has another size',
   takesDryRun: true,
   async run(context, name) {
     const account = name === undefined ? undefined : await findAccount(context, name);

@@ -57,7 +57,7 @@ function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, 
   };
 }
 
-/** The last use may be up to an hour later than `last_used_at`, because the use of a session is written at most once an hour. */
+/** The use of a session is written at most once an hour. So the last use may be up to an hour later than `last_used_at`. */
 const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) => ({
   id: sessionIdOf(tokenHash),
   created_at: time(createdAt),

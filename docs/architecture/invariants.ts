@@ -76,7 +76,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'Unfinished work ends: the sweeper finishes every ticket that has ended and every other row that is past its deadline, and the walk of the bucket removes every object or part that no row refers to, in about two days. No link leads to such an object, and no account is charged for it.',
+      'Unfinished work ends. The sweeper finishes every ticket that has ended, and every other row that is past its deadline. The walk of the bucket removes every object or part that no row refers to, in about two days. No link leads to such an object, and no account is charged for it.',
     enforcedIn: [
       'shared/files/sweep.ts',
       'shared/files/sweep-deletions.ts',
@@ -100,7 +100,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'After the answer 201 the client finds its file. After an error the client owns nothing, and its room is free again. After 504 `timeout` the request makes no file any more (decision 0017). There is one exception: when the database answers neither the settling transaction nor the write that gives the upload up, the client gets an error although its file may exist or appear.',
+      'After the answer 201 the client finds its file. After an error the client owns nothing, and its room is free again. After 504 `timeout` the request makes no file any more (decision 0017). There is one exception. When the database answers neither the settling transaction nor the write that gives the upload up, the client gets an error. Its file may nevertheless exist or appear.',
     enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/time-limit.ts'],
     tests: [
       [
@@ -115,7 +115,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'A file is charged once and given back once, however many requests and sweepers settle, complete, delete or sweep it at the same time.',
+      'A file is charged once and given back once. This holds however many requests and sweepers settle, complete, delete or sweep it at the same time.',
     enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       [
@@ -138,7 +138,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The URL of a ticket takes its bytes once: the object under its key in `incoming/` (the bytes that arrived, or an empty object) stays there until the ticket ends (decision 0023).',
+      'The URL of a ticket takes its bytes once. The object under its key in `incoming/` stays there until the ticket ends (decision 0023). That object has the bytes that arrived, or is empty.',
     enforcedIn: ['shared/files/delete-file.ts', 'shared/files/complete-upload.ts', 'shared/aws/sign-upload.ts'],
     tests: [
       [
@@ -149,7 +149,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'An upload or ticket succeeds only if the bytes that were counted for its account in this UTC day, its own included, are at most `UPLOAD_BYTES_PER_DAY`, or the storage limit of this account if that is larger. Two kinds of bytes count but may go beyond: those of refused bodies, and, up to twice the limit, those of uploads that are repeated under their `Idempotency-Key` (decision 0014).',
+      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. Two kinds of bytes count but may go beyond it: those of refused bodies, and those of uploads that are repeated under their `Idempotency-Key`. The latter may go up to twice the limit (decision 0014).',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
     tests: [
       ['test/contract/account-limits.test.ts', 'exactly as many simultaneous uploads succeed as the day has bytes for'],
@@ -157,7 +157,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      "Each attempt to make a file stores its bytes under a new public key, so no late write of one attempt reaches the link of another. A deleted link stays dead, with one exception: when S3's answer to the write of the object is lost, the SDK sends the write again; if the file is then deleted before the first request takes effect, the link works again until the walk of the bucket removes the object (decision 0021).",
+      "Each attempt to make a file stores its bytes under a new public key. So no late write of one attempt reaches the link of another. A deleted link stays dead, with one exception. When S3's answer to the write of the object is lost, the SDK sends the write again. If the file is then deleted before the first request takes effect, the link works again. It does so until the walk of the bucket removes the object (decision 0021).",
     enforcedIn: ['shared/files/object-key.ts'],
     tests: [
       [
@@ -168,7 +168,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'A revoked key, an ended session and a suspended account are refused from the next request on, and no late write brings them back.',
+      'A revoked key, an ended session and a suspended account are refused from the next request on. No late write brings them back.',
     enforcedIn: [
       'shared/aws/api-key-store.ts',
       'shared/aws/session-store.ts',
@@ -199,7 +199,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The seal of a full leaf has the folded name of each of its ready files, and no other names except those of files deleted in the last day. A search finds every file that was ready before it began, and none that was deleted before it began (decision 0028).',
+      'The seal of a full leaf has the folded name of each of its ready files. It has no other names, except those of files deleted in the last day. A search finds every file that was ready before it began, and none that was deleted before it began (decision 0028).',
     enforcedIn: ['shared/aws/seal-store.ts', 'shared/files/seal-leaf.ts', 'shared/files/search-files.ts'],
     tests: [
       [

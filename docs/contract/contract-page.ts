@@ -3,7 +3,7 @@ import { CONTRACT_ROWS, type ContractRow } from './rows.ts';
 
 /**
  * `docs/contract.md`: each row with its tests.
- * @throws Error naming the rows that have no test of the public API, or a path in the `pieces` of a row under which there is no test.
+ * @throws Error naming the rows that no test of the public API shows, or a path in `pieces` that has no test.
  */
 export function contractPage(): string {
   const tests = listTests();

@@ -59,7 +59,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'mime_type',
     decision:
-      'The type is that of the part if it is valid and not `application/octet-stream`, otherwise that of the extension, otherwise `application/octet-stream` (decision 0006).',
+      'The type is that of the part, if it is valid and not `application/octet-stream`. Otherwise it is that of the extension, or else `application/octet-stream` (decision 0006).',
     pieces: ['test/shared/files/media-type.test.ts'],
   },
   { name: 'file record', decision: 'A record always has all six fields; the id is a UUIDv7.' },
@@ -67,7 +67,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'download',
     decision:
-      'A link is served with the true type and length, ranges, `nosniff`, and disposition and CSP by type. An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`, the only error of a link that is not JSON (decision 0013).',
+      'A link is served with the true type and length, ranges, `nosniff`, and disposition and CSP by type. An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`. All other errors of a link are JSON (decision 0013).',
     pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
   },
   {
@@ -84,7 +84,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'direct uploads',
     decision:
-      'A URL takes its bytes once. The PUT must begin within 15 minutes, and the room is reserved for as long as the PUT may take at 16 KiB/s. One completion at a time copies the bytes (decisions 0022, 0023).',
+      'A URL takes its bytes once. The PUT must begin within 15 minutes. The room is reserved for as long as the PUT may take at 16 KiB/s. One completion at a time copies the bytes (decisions 0022, 0023).',
     pieces: ['test/shared/files/direct-upload.test.ts', 'test/shared/files/sweep.test.ts'],
   },
   {
@@ -100,7 +100,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'bytes a day',
     decision:
-      'The bytes that an account sends in a UTC day are counted, including refused and deleted ones. An upload that would exceed `UPLOAD_BYTES_PER_DAY` (or the storage limit of the account, if that is larger) is 429 `rate_limit_exceeded` until the day ends; only uploads that are repeated under their `Idempotency-Key` go on, up to twice the limit.',
+      'The bytes that an account sends in a UTC day are counted, including refused and deleted ones. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. An upload that would exceed it is 429 `rate_limit_exceeded` until the day ends. Only uploads that are repeated under their `Idempotency-Key` go on, up to twice the limit.',
     pieces: ['test/shared/accounts/allowance.test.ts'],
   },
   {
@@ -119,7 +119,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'streaming when places are short',
     decision:
-      'While less than a quarter of the places of a streaming server is free, first the bodies of refused requests are cut, then uploads slower than 128 KiB/s, those of the account with the most places first (decision 0015).',
+      'While less than a quarter of its places is free, a streaming server cuts bodies. It cuts first those of refused requests, then uploads slower than 128 KiB/s. In each group, the sender with the most places comes first (decision 0015).',
     pieces: ['test/functions/upload-stream/'],
   },
   {
@@ -130,7 +130,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'login',
     decision:
-      'A login uses state, PKCE and nonce. Every failure ends at the login page with a code. When a login cannot be tried at all (rate limit, a dependency), a browser that navigates is sent to that page as well; any other client gets the error as JSON.',
+      'A login uses state, PKCE and nonce. Every failure ends at the login page with a code. When the rate limit or a dependency prevents a login, a browser that navigates is sent to that page as well. Any other client gets the error as JSON.',
     pieces: ['test/shared/login/', 'test/shared/stack/login-page.test.ts'],
   },
   {

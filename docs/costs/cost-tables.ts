@@ -75,7 +75,10 @@ export function costsOfIdleMonth(): Table {
 const DAY_MINUTES = 24 * 60;
 const GB = 1e9;
 
-/** What one account, and one stranger at one address, can cause in a day with the default limits and the firewall of `prod`. */
+/**
+ * What one account can cause in a day, and what one stranger at one address can. This is with the default limits and the firewall of
+ * `prod`.
+ */
 export function costsOfWorstDays(): Table {
   const limits = readLimits({});
   const [uploads, lists, others] = [

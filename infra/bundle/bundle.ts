@@ -35,8 +35,8 @@ export async function bundleFunctions(
 }
 
 /**
- * The format is CommonJS, because in ESM `import … from 'node:http'` (in @middy/util) loads undici, which costs 36 ms and
- * 13 MB at a cold start. The SDK is bundled, because the runtime's own has no stated version and loads more slowly.
+ * The format is CommonJS. In ESM, `import … from 'node:http'` (in @middy/util) loads undici, which costs 36 ms and 13 MB at a cold start.
+ * The SDK is bundled, because the runtime's own has no stated version and loads more slowly.
  */
 async function bundle(
   outDir: string,

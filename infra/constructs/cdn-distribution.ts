@@ -17,9 +17,9 @@ import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts
 const CACHE_SECONDS = 55;
 
 /**
- * The "cdn" distribution: serves only uploaded files, on a host that shares no cookie with the dashboard. The bucket is
- * private; the distribution may read the objects of links, and list the bucket, because otherwise S3 would answer an unknown
- * link with 403 instead of 404.
+ * The "cdn" distribution: serves only uploaded files, on a host that shares no cookie with the dashboard. The bucket is private. The
+ * distribution may read the objects of links. It may also list the bucket: otherwise S3 would answer an unknown link with 403 instead of
+ * 404.
  */
 export class CdnDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;

@@ -3,10 +3,9 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 
 /**
- * The API key that every method of the gateway requires. Only CloudFront sends it, so a request that bypasses CloudFront is
- * rejected before a function runs, and API Gateway does not charge for it. The key is in the distribution's stack: when its
- * value changes, CloudFormation creates a new key, waits until the distribution sends it everywhere, and then deletes the
- * old one.
+ * The API key that every method of the gateway requires. Only CloudFront sends it. So a request that bypasses CloudFront is rejected before
+ * a function runs, and API Gateway does not charge for it. The key is in the distribution's stack: when its value changes, CloudFormation
+ * creates a new key, waits until the distribution sends it everywhere, and then deletes the old one.
  */
 export class GatewayKey extends Construct {
   /** The value of the header `x-api-key`. */

@@ -14,11 +14,11 @@ interface Throttle {
 }
 
 /**
- * The throttles by class of the route; the functions count each account. By default an AWS account runs 1,000 functions at once. So
- * a flood of one kind takes at most a third of them even when every answer takes a second, and leaves the rest for the other
- * routes, events and the sweeper. Above its throttle a route answers with our own 429. Together the throttles of the routes are
- * below the limit that all APIs of an account share (10,000 per second, 2,500 in newer Regions). The catch-alls for unknown paths and
- * methods are not counted in that.
+ * The throttles by class of the route; the functions count each account. By default an AWS account runs 1,000 functions at once. So a flood
+ * of one kind takes at most a third of them, even when every answer takes a second. The rest is left for the other routes, events and the
+ * sweeper. Above its throttle a route answers with our own 429. All APIs of an account share a limit: 10,000 requests per second, or 2,500
+ * in newer Regions. The sum of the throttles of the routes is below that. The catch-alls for unknown paths and methods are not counted in
+ * the sum.
  */
 const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
   uploads: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },
@@ -32,9 +32,9 @@ const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
 const OTHER_ROUTES: Throttle = { throttlingRateLimit: 50, throttlingBurstLimit: 50 };
 
 /**
- * One log line per request. The route is the template of the path (`/api/v1/files/{id}`), so the line contains no id, name or query
- * string, and no address or header either; the function's own line with the same request id names the account. A missing value is
- * `-`, so numbers are quoted as well. Source: API Gateway Developer Guide, "Variables for access logging".
+ * One log line per request. The route is the template of the path, such as `/api/v1/files/{id}`. So the line contains no id, name or query
+ * string. It has no address or header either. The function's own line with the same request id names the account. A missing value is `-`,
+ * so numbers are quoted as well. Source: API Gateway Developer Guide, "Variables for access logging".
  */
 const ACCESS_LOG_FIELDS = {
   time: '$context.requestTimeEpoch',
@@ -52,8 +52,8 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The settings of the gateway's stage: throttling and access log.
  * @param stageName  is part of the name of the metric, because a metric filter cannot give its metric a fixed dimension.
- * @returns the settings, the access log, and a metric that counts throttled requests, because the gateway's own metrics count only
- *   all 4xx together.
+ * @returns the settings, the access log, and a metric that counts throttled requests. The gateway's own metrics count only all 4xx
+ *   together.
  */
 export function gatewayStage(
   scope: Construct,

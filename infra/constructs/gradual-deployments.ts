@@ -25,15 +25,15 @@ const LIVE = 'live';
  */
 const CONFIG = codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES;
 /**
- * For a deployment that alarms do not stop. In the five minutes nothing would judge the new version, and nine tenths of the requests
- * would still meet the fault of the old one.
+ * For a deployment that alarms do not stop. In the five minutes nothing would judge the new version. Nine tenths of the requests would
+ * still meet the fault of the old one.
  */
 const CONFIG_WITHOUT_ALARMS = codedeploy.LambdaDeploymentConfig.ALL_AT_ONCE;
 
 /**
- * Moves functions to their new versions. All callers of a function call its alias. When a deployment changes the function,
- * CloudFormation lets CodeDeploy move the alias. CodeDeploy moves it back when an alarm starts meanwhile, or when the function that
- * checks the new version reports a failure (decision 0037). When the stack is created, there is nothing to move.
+ * Moves functions to their new versions. All callers of a function call its alias. When a deployment changes the function, CloudFormation
+ * lets CodeDeploy move the alias. CodeDeploy moves it back when an alarm starts meanwhile. It also does so when the function that checks
+ * the new version reports a failure (decision 0037). When the stack is created, there is nothing to move.
  */
 export class GradualDeployments extends Construct {
   readonly #application: codedeploy.LambdaApplication;

@@ -67,8 +67,8 @@ export interface Needs {
 
 /**
  * Grants a role exactly what is in `needs`.
- * @returns the environment variables by which the function finds it, and `NEEDED_VARIABLES`, the list of their names, which
- *   the function checks when it loads.
+ * @returns the environment variables by which the function finds it. One more, `NEEDED_VARIABLES`, lists their names. When the function
+ *   loads, it checks that it has them all.
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
   // The stage distinguishes the function's metrics from those of other stages.

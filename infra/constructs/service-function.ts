@@ -93,9 +93,9 @@ export class ServiceFunction extends Construct {
 }
 
 /**
- * Makes a text that changes whenever the template writes the variables differently. The CDK publishes a version then, but Lambda
- * refuses to publish a version of a function that has not changed, and the deployment fails. For example, when a restored table is
- * imported, its name in the template becomes a reference to the same table. The text changes the function in such a case.
+ * Makes a text that changes whenever the template writes the variables differently. The CDK publishes a version in such a case. But Lambda
+ * refuses to publish a version of a function that has not changed, and then the deployment fails. For example, when a restored table is
+ * imported, its name in the template becomes a reference to the same table. The text makes sure that the function has changed.
  */
 function describeVariables(environment: Record<string, string>, stack: Stack): string {
   const text = JSON.stringify(stack.resolve(environment));

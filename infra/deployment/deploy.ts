@@ -8,10 +8,10 @@ import { stageOf } from '../stages/stages.ts';
 import { commitOf, type Difference, describe, differences, readDeployed } from './deployed.ts';
 
 /**
- * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and
- * checks the service. It deploys no other settings than those of the last deployment unless it is told to, so that the checkout of
- * an older version does not bring back older settings, or an empty table. If it dies before CDK deploys, nothing has changed; if it
- * dies later, CloudFormation finishes the stack that it is deploying, and another run deploys the rest.
+ * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks the
+ * service. Unless it is told to, it deploys no other settings than those of the last deployment. So the checkout of an older version brings
+ * back neither older settings nor an empty table. If it dies before CDK deploys, nothing has changed; if it dies later, CloudFormation
+ * finishes the stack that it is deploying, and another run deploys the rest.
  */
 
 const OPTIONS = {
@@ -39,8 +39,8 @@ const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
  * @param before  the commit of the functions that were deployed before; undefined if it is unknown or there was none.
  */
 const failed = (before: string | undefined) => `
-The deployment failed. The stack at which it failed is as it was before. The stacks deployed before that one have the new version,
-those after it still have the old one, and the service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above,
+The deployment failed. The stack at which it failed is as it was before. The stacks deployed before that one have the new version;
+those after it still have the old one. The service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above,
 fix its cause, and run this again. ("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
 
 If that resource is an AWS::Lambda::Alias, a new version of a function was taken back: it failed its check, or an alarm started.
@@ -146,8 +146,8 @@ async function check(stage: StageConfig, isGiven: (option: Option) => boolean): 
 }
 
 /**
- * Refuses a deployment that would replace a restored table by a new, empty one. It would, when the file of the stage no longer names
- * the table, and `cdk import` has not put the table into the stack. No option permits that. A deployment that changes tables in
+ * Refuses a deployment that would replace a restored table by a new, empty one. That happens when the file of the stage no longer names the
+ * table, and `cdk import` has not put the table into the stack. No option permits such a deployment. A deployment that changes tables in
  * another way needs `--change-tables`.
  */
 async function checkTables(stage: StageConfig, tables: readonly Difference[], mayChange: boolean): Promise<void> {

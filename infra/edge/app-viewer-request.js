@@ -49,7 +49,7 @@ function handler(event) {
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
   delete request.headers['x-origin-secret'];
   delete request.headers['x-api-key'];
-  // API Gateway obeys this header, so this function would check a request as one method, and the API would handle it as
+  // API Gateway obeys this header. If it stayed, this function would check a request as one method, and the API would handle it as
   // another.
   delete request.headers['x-http-method-override'];
 
@@ -129,9 +129,9 @@ function dashboardFile(path) {
 }
 
 /**
- * Routes a multipart upload that is too large for the gateway to the streaming origin, and rejects every other body that is
- * too large for the gateway or a Lambda event. Smaller bodies go to the API, which checks in its own order: route,
- * credential, rate limit, body.
+ * Routes a multipart upload that is too large for the gateway, or of unknown length, to the streaming origin. Rejects every other body that
+ * is too large for the gateway or a Lambda event. Smaller bodies go to the API, which checks in its own order: route, credential, rate
+ * limit, body.
  * @param {import('cloudfront').ViewerRequestEvent} event
  */
 function routeBody(event) {
@@ -184,8 +184,8 @@ function isForm(request) {
 }
 
 /**
- * Rejects a body in the API's order of checks, as far as the edge can tell: a path outside the API is not found, then a
- * request without a credential is unauthorized, and only then is the body at fault.
+ * Rejects a body in the API's order of checks, as far as the edge can tell. First, a path outside the API is not found. Then a request
+ * without a credential is unauthorized. Only then is the body at fault.
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @param {'length_required' | 'file_too_large' | 'unsupported_media_type'} code
  */

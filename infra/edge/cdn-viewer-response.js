@@ -1,17 +1,16 @@
 /**
- * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type, and
- * text its charset, and answers 412 when a precondition of the request is false. The headers that all downloads have in
- * common (nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, removed metadata) are in the response headers policy of
- * the distribution.
- * CloudFront Functions runtime 2.0, like app-viewer-request.js. CloudFront does not run it for statuses of 400 and above.
+ * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type, and gives text
+ * its charset. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
+ * downloads have in common: nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, and the removal of metadata. CloudFront Functions
+ * runtime 2.0, like app-viewer-request.js. CloudFront does not run it for statuses of 400 and above.
  */
 
 /** A browser executes nothing of such a response, and gives its document an origin of its own. */
 const INERT = "sandbox; default-src 'none'";
 
 /**
- * A browser shows an image, a sound or a video in a document that it generates, with inline styles, and which loads the file
- * again from its address. Under {@link INERT} nothing would play.
+ * A browser shows an image, a sound or a video in a document that it generates. That document has inline styles, and loads the file again
+ * from its address. Under {@link INERT} nothing would play.
  */
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";

@@ -24,8 +24,8 @@ const SYNTAX = {
 } as const;
 
 /**
- * Renders an edge function for deployment: removes comments and indentation, which would take more than half of the maximum size, and
- * fills in its constants, because CloudFront Functions have no environment variables.
+ * Renders an edge function for deployment. Removes comments and indentation, which would take more than half of the maximum size. Fills in
+ * its constants, because CloudFront Functions have no environment variables.
  * @param constants  a value for each constant of the file's block.
  * @throws Error naming a constant that is missing, unknown or needs an escape, or unsupported syntax; or when the code is
  *   too large.

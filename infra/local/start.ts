@@ -10,8 +10,8 @@ import { synthesizeWhenChanged } from './synthesize.ts';
  * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the data
  * directory. Limits have the names of shared/limits.ts. For other engines see local-aws/README.md.
  *
- * The script in package.json limits V8's space for new objects to two halves of 8 MB. By default each grows to 64 MB when many
- * requests come, which takes some 200 MB of memory more and saves no processor time.
+ * The script in package.json limits V8's space for new objects to two halves of 8 MB. By default each half grows to 64 MB when many
+ * requests come. That takes some 200 MB of memory more and saves no processor time.
  */
 
 const DEFAULT_PORT = 8787;
@@ -57,7 +57,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   console.log(nextSteps(service.urls.root_url, port));
 }
 
-/** Says how to log in or upload a first file, with lines to paste into another terminal in the directory of the project. */
+/** Says how to log in or upload a first file. The lines can be pasted into another terminal in the directory of the project. */
 function nextSteps(rootUrl: string, port: number): string {
   const variables = port === DEFAULT_PORT ? '' : `PORT=${new URL(rootUrl).port} `;
   return [

@@ -31,8 +31,8 @@ export async function synthesizeWhenChanged(directory: string, signal?: AbortSig
 const NO_SOURCES = new Set(['cdk.out', 'coverage', 'dist', 'docs', 'node_modules', 'test']);
 
 /**
- * A text that differs when a file of the project was changed, added or removed, a package was installed, or an environment variable
- * has another value. Any variable counts, because the stacks may read any.
+ * A text that differs when something that the stacks may read has changed: a file of the project, the installed packages, the version of
+ * Node, or an environment variable. Any variable counts, because the stacks may read any.
  * @param project  `except` is the data directory, which may be in the project.
  */
 export function fingerprint(project: {

@@ -27,12 +27,12 @@ export const ALARMS = {
   ApiBudgetFast: {
     urgency: 'page',
     meaning:
-      'So many answers of the API are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent in about two days.',
+      'The API answers so many requests with 5xx that the error budget of a month would last about two days. Both the last hour and the last five minutes show this.',
   },
   ApiBudgetSlow: {
     urgency: 'ticket',
     meaning:
-      'So many answers of the API are 5xx, over six hours and still in the last half hour, that the error budget of a month would be spent within five days.',
+      'The API answers so many requests with 5xx that the error budget of a month would last at most five days. Both the last six hours and the last half hour show this.',
   },
   ApiLatency: {
     urgency: 'ticket',
@@ -52,12 +52,12 @@ export const ALARMS = {
   CdnServerErrors: {
     urgency: 'page',
     meaning:
-      'So many downloads are answered 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent in about two days.',
+      'So many downloads are answered with 5xx that the error budget of a month would last about two days. Both the last hour and the last five minutes show this.',
   },
   AppServerErrors: {
     urgency: 'page',
     meaning:
-      'So many answers that viewers get from the app distribution (API and dashboard) are 5xx, over an hour and still in the last five minutes, that the error budget of a month would be spent in about two days.',
+      'The app distribution (API and dashboard) answers so many requests with 5xx that the error budget of a month would last about two days. Both the last hour and the last five minutes show this.',
   },
   StreamingSaturation: {
     urgency: 'ticket',
@@ -82,7 +82,7 @@ export const ALARMS = {
   SweeperLag: {
     urgency: 'ticket',
     meaning:
-      'Work has waited for the sweeper for ten minutes (tickets that have ended, interrupted deletions, file names to be written for searches), or the sweeper does not report. Accounts may stay charged for files that do not exist, and searches may read more.',
+      'Work has waited for the sweeper for ten minutes, or the sweeper does not report. Such work is a ticket that has ended, an interrupted deletion, or file names to be written for searches. Accounts may stay charged for files that do not exist, and searches may read more.',
   },
   SweeperFailures: {
     urgency: 'ticket',

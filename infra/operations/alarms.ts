@@ -159,7 +159,8 @@ export class Alarms extends Construct {
       missingData: 'alarm',
     });
     this.addNotifyingAlarm('SweeperFailures', {
-      // A ticket or a note of deletions that fails is tried again every minute, a row of the index `unfinished` every five minutes.
+      // A ticket or a note of deletions that fails is tried again every minute. A row of the index `unfinished` is tried again every five
+      // minutes.
       metric: serviceMetric(this.#watched.stage, 'SweepFailures', { period: Duration.minutes(15) }),
       from: 1,
       periods: [2, 2],

@@ -2,8 +2,8 @@ import type { Stack } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 
 /**
- * Adds a monthly budget of the whole AWS account. AWS sends mail to the addresses when the month has cost more than the budget, and
- * earlier, when AWS forecasts that it will. The budget stops nothing.
+ * Adds a monthly budget of the whole AWS account. AWS sends mail to the addresses when it forecasts that the month will cost more than the
+ * budget, and when it has. The budget stops nothing.
  * @param name  must be unique in the account.
  */
 export function addBudget(

@@ -30,9 +30,9 @@ const ASSUMED_BUDGET_USD = 100;
 const BUDGET_OF_AN_HOUR = 1 / 20;
 
 /**
- * The alarms on CloudFront's metrics, the logs of the distributions, and the budget. CloudFront's metrics and logs are only in
- * us-east-1, so their alarms and topics are there as well, wherever the service is (decision 0007). A budget has no Region. The stack
- * keeps only logs, and no other stack refers to it.
+ * The alarms on CloudFront's metrics, the logs of the distributions, and the budget. CloudFront's metrics and logs are only in us-east-1.
+ * So their alarms and topics are there as well, wherever the service is (decision 0007). A budget has no Region. The stack keeps only logs,
+ * and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {

@@ -9,8 +9,8 @@ const CODE_OF_FUNCTIONS = ['functions', 'shared', 'infra/bundle', 'package-lock.
 let ofFunctions: string | undefined;
 
 /**
- * Returns the last commit that changed the code of the functions, so a commit that changes only documents or tests redeploys no
- * function. With uncommitted changes it is `<commit>-changed`. Without git, or outside of a clone, it is `unknown`.
+ * Returns the last commit that changed the code of the functions. So a commit that changes only documents or tests redeploys no function.
+ * With uncommitted changes it is `<commit>-changed`. Without git, or outside of a clone, it is `unknown`.
  */
 export function commitOfFunctions(): string {
   ofFunctions ??= known(() => {

@@ -1,6 +1,6 @@
 /**
- * The queries by which an operator searches the logs. The stacks save each query in CloudWatch, `npm run admin` runs some of them,
- * and a test runs all of them on lines that the service wrote.
+ * The queries by which an operator searches the logs. The stacks save each query in CloudWatch, and `npm run admin` runs some of them. A
+ * test runs all of them on lines that the service wrote.
  */
 
 /** The fields of CloudFront's log of the app distribution. It has no query string, header or cookie. */
@@ -53,10 +53,10 @@ const REQUEST = `fields @timestamp, message, route, status, code, detail, ${NUMB
 const containing = (parameter: string) => `filter @message like "{{${parameter}}}"`;
 
 /**
- * Finds the lines that have exactly this value in a field. Lambda wraps the lines of a Web Function (large uploads) in a record of its
- * own, as a text with escaped quotes or as an object, and Insights does not find the field there. In such a line a regular expression
- * finds it. (In it the dots of an IPv4 address match any character. It still finds no other address: if the length and the digits are
- * the same, the dots are in the same places.)
+ * Finds the lines that have exactly this value in a field. Lambda wraps the lines of a Web Function (large uploads) in a record of its own.
+ * There the line is a text with escaped quotes, or an object, and Insights does not find the field. In such a line a regular expression
+ * finds it. (In it the dots of an IPv4 address match any character. It still finds no other address: if the length and the digits are the
+ * same, the dots are in the same places.)
  */
 const having = (field: string, parameter: string) =>
   String.raw`filter ${field} = "{{${parameter}}}" or (not ispresent(${field}) and @message like /${field}\\*":\\*"{{${parameter}}}\\*"/)`;

@@ -85,7 +85,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   canary: {
     values: '`true` (default), `false`',
     meaning:
-      '`false`: there is no [canary](#the-canary), so an outage while no person uses the service is not noticed, and new versions of functions are not checked',
+      '`false`: there is no [canary](#the-canary). An outage is not noticed while no person uses the service, and new versions of functions are not checked',
   },
   monthlyBudgetUsd: {
     values: 'US dollars; no budget if it is absent',
@@ -117,7 +117,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   reservesConcurrency: {
     values: '`true` (default), `false`',
     meaning:
-      '`false`: no concurrency is reserved for the sweeper and the function that settles direct uploads, and new versions of functions are not checked (for a new AWS account)',
+      '`false`, for a new AWS account: no concurrency is reserved for the sweeper and the function that settles direct uploads. New versions of functions are not checked',
   },
   originSecretSlot: { values: '`a` (default), `b`', meaning: 'The slot of the origin secret that the edge sends' },
   restoredTables: {
@@ -165,8 +165,8 @@ export interface StageConfig {
 export type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
 
 /**
- * Returns the name of the SSM parameter that holds the environment of `npm run admin` as JSON: the names of the tables, the bucket
- * and the log group of the audit trail, the addresses of links, and the default storage limit, for example.
+ * Returns the name of the SSM parameter that holds the environment of `npm run admin` as JSON. It has the names of the tables, the bucket
+ * and the log group of the audit trail, for example.
  */
 export function operatorParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/operator`;

@@ -43,8 +43,8 @@ export interface ApiStackProps extends ServiceStackProps {
  *     1,024 MB  13 ms each    $0.18
  *     1,769 MB  12 ms each    $0.28
  *
- * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 13 ms of a whole processor,
- * so with these four sizes it takes 90, 45, 22 and 13 ms. More than 512 MB costs more than it gives to a route that mostly waits.
+ * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 13 ms of a whole processor. With
+ * these four sizes that is 90, 45, 22 and 13 ms. More than 512 MB costs more than it gives to a route that mostly waits.
  */
 const MEMORY_DEFAULT_MB = 512;
 /** The memory of the routes that work more than they wait. */
@@ -67,9 +67,9 @@ const AUDITED: ReadonlySet<string> = new Set<RouteName>([
 ]);
 
 /**
- * The functions without an alias: a deployment changes them immediately, not step by step. For the sweeper the steps would be of no
- * use: no request waits for it, the next version sweeps what this one has left, and its failures show only after minutes, when a
- * deployment has ended.
+ * The functions without an alias: a deployment changes them immediately, not step by step. Steps would be of no use for the sweeper. No
+ * request waits for it, and the next version sweeps what this one has left. Its failures show only after minutes, when a deployment has
+ * ended.
  */
 const WITHOUT_ALIAS: ReadonlySet<string> = new Set(['sweep']);
 
@@ -82,7 +82,7 @@ const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
 const SETTLING_CONCURRENCY = 20;
 
 /**
- * The gateway, one function per route, the function of unknown routes, the two functions that events and the schedule call, and the
+ * The gateway, with one function per route and one for unknown routes. Also the two functions that events and the schedule call, and the
  * check of deployments. The stack has no state.
  */
 export class ApiStack extends Stack {
@@ -115,7 +115,7 @@ export class ApiStack extends Stack {
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
-    // This parameter is in the stack of the functions, so that it gets its old value when their new versions are taken back.
+    // This parameter is in the stack of the functions. So it gets its old value when their new versions are taken back.
     new ssm.StringParameter(this, 'Commit', {
       parameterName: commitParameterName(props.stage.name),
       stringValue: commitCheckedOut(),
@@ -130,9 +130,9 @@ export class ApiStack extends Stack {
       restApiName: `FileHosting-${props.stage.name}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
-      // All gateways of an AWS account write their logs with one role, the one that was set last. Each stage sets a role with
-      // the same policy, and keeps it when the stack is deleted. So `dev` and `prod` (and any other API) keep logging whichever role
-      // is set, and the stages do not depend on each other.
+      // All gateways of an AWS account write their logs with one role, the one that was set last. Each stage sets a role with the same
+      // policy, and keeps it when the stack is deleted. So `dev`, `prod` and any other API keep logging whichever role is set. The stages
+      // do not depend on each other.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       // A request that bypasses CloudFront is rejected before a function runs (gateway-key.ts).
@@ -151,8 +151,8 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * Adds the function that checks new versions. A stage without a canary has no such function, because it uses the key of the
-   * canary. A stage in an account that may run only ten functions at once has none either, because the check runs for all moved
+   * Adds the function that checks new versions. A stage without a canary has no such function, because it uses the key of the canary. A
+   * stage that reserves no concurrency has none either. Its account may run only ten functions at once, but the check runs for all moved
    * functions at the same time.
    */
   private addCheck(): void {
@@ -182,8 +182,8 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * Adds a catch-all to every resource, because the gateway would answer an unknown method with 403, cannot set `Allow`, and
-   * takes `Authorization: Bearer` on an unknown route for an invalid AWS signature.
+   * Adds a catch-all to every resource. By itself the gateway answers an unknown method with 403, and cannot set `Allow`. It takes
+   * `Authorization: Bearer` on an unknown route for an invalid AWS signature.
    */
   private addUnknownRoutes(): void {
     const unknown = integration(this.service('unknownRoute', {}, 256, 5));
@@ -204,8 +204,8 @@ export class ApiStack extends Stack {
   private addBackground(): void {
     const queue = this.failedEvents;
     const { limits, reservesConcurrency } = this.#props.stage;
-    // Two minutes suffice to wait for the lease of an attempt that died (29 s), and then to copy 5,000 MiB (14 s, or several
-    // times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
+    // In two minutes the function can wait for the lease of a client's attempt that died (29 s). Then it can copy 5,000 MiB (14 s, or
+    // several times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
     const completeArrived = this.service('completeArrivedUpload', BACKGROUND_NEEDS.completeArrivedUpload, 1_024, 120, {
       failedEvents: {
         queue,
@@ -266,7 +266,7 @@ export class ApiStack extends Stack {
   }
 }
 
-/** It has one permission per function for the whole API, not two per method, because a function's policy has at most 20 KB. */
+/** It has one permission per function for the whole API, not two per method. A function's policy has at most 20 KB. */
 function integration(target: lambda.IFunction): apigateway.LambdaIntegration {
   return new apigateway.LambdaIntegration(target, { scopePermissionToMethod: false });
 }

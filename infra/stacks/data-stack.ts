@@ -36,9 +36,9 @@ export interface DataStackProps {
 }
 
 /**
- * The resources that must outlive every deployment: the tables, the files, the secrets, the audit trail, and the distribution whose
- * address is in every link. This stack needs no other stack but the firewall and the second copy, if the stage has them, so a failed
- * deployment of the others cannot affect it.
+ * The resources that must outlive every deployment: the tables, the files, the secrets, the audit trail, and the distribution whose address
+ * is in every link. This stack needs no other stack but the firewall and the second copy, if the stage has them. So a failed deployment of
+ * the others cannot affect it.
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
@@ -142,9 +142,9 @@ export class DataStack extends Stack {
   }
 
   /**
-   * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in
-   * both cases. An output that the CDK makes for a reference would disappear together with the resource, and a stack whose deployed
-   * version still reads it could then not be rolled back.
+   * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in both cases.
+   * An output that the CDK makes for a reference would disappear together with the resource. A stack whose deployed version still reads the
+   * output could then not be rolled back.
    * @returns how other stacks refer to it: by the output, or by the value itself if it is fixed. The CDK deploys only
    *   stacks whose templates have changed, and a new value changes the templates that contain it.
    */

@@ -42,10 +42,10 @@ export interface WebAcl {
 }
 
 /**
- * A web ACL that rejects an address with too many requests before our code runs, with the same error as our rate limiter.
- * The rate limiter counts exactly, and only requests with a valid credential, by account, and those of a login, by address; this one
- * counts all requests of an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures. CloudFront
- * takes web ACLs only from us-east-1 (decision 0007). The stack has no state.
+ * A web ACL that rejects an address with too many requests before our code runs. The error is the same as that of our rate limiter. The
+ * rate limiter counts exactly: requests with a valid credential by account, and those of a login by address. The web ACL counts all
+ * requests of an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures. CloudFront takes
+ * web ACLs only from us-east-1 (decision 0007). The stack has no state.
  */
 export class FirewallStack extends Stack {
   /** The ARN of the web ACL, for a stack in any Region. */

@@ -69,7 +69,7 @@ export class StreamingStack extends Stack {
     this.acceptManagedBucket();
   }
 
-  /** Accepts the findings in the bucket in which CDK keeps the code of Web Functions, and in the role that copies it there. */
+  /** Accepts the findings in CDK's bucket for the code of Web Functions, and in the role that copies the code there. */
   private acceptManagedBucket(): void {
     const bucket = this.node.findChild('AWSCDKWebFunctionAssetBucket');
     acceptFindings(bucket, { S1: 'It holds the code of the function, written by CloudFormation and read by Lambda' });
@@ -84,10 +84,9 @@ export class StreamingStack extends Stack {
 }
 
 /**
- * Passes references to resources of the data stack on through its outputs. A plain reference would stay unresolved, because the
- * construct copies its configuration into a custom resource after CDK has resolved references between stacks. These are not
- * exports, because CloudFormation does not change an export in use: no domain could be changed, and no table replaced by a
- * restored one.
+ * Passes references to resources of the data stack on through its outputs. A plain reference would stay unresolved. CDK resolves references
+ * between stacks before the construct copies its configuration into a custom resource. These are not exports, because CloudFormation does
+ * not change an export in use: no domain could be changed, and no table replaced by a restored one.
  */
 function throughOutputs(environment: Record<string, string>, from: Stack): Record<string, string> {
   const isOutput = (resolved: object) => Object.hasOwn(resolved, 'Fn::GetStackOutput');

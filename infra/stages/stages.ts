@@ -43,7 +43,7 @@ function stageNameOf({ STAGE }: Environment): StageName {
 
 /**
  * Reads the stage of the local environment, with the limits in `environment`.
- * @throws Error naming a variable that is none of our limits but looks like one, or a limit that is out of bounds.
+ * @throws Error naming a limit that is out of bounds, or a variable that looks like a limit but is none.
  */
 export function localStage(environment: Environment): StageConfig {
   const known = Object.keys(CONFIGURABLE_LIMITS);

@@ -76,9 +76,9 @@ export interface AwsFront {
 }
 
 /**
- * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs, CodeDeploy and STS on one address, as far as the product uses them. The
- * front authenticates each call, checks that the policies of the caller and of the bucket allow it, meters its cost, and applies the
- * faults that tests ask for.
+ * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs, CodeDeploy and STS on one address, as far as the product uses them. The front
+ * authenticates each call, and checks that the policies of the caller and of the bucket allow the call. It meters the cost of the call, and
+ * applies the faults that tests ask for.
  */
 export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront> {
   const { region, accountId, buckets } = options;
@@ -166,7 +166,7 @@ function signedFor(message: Message): string | undefined {
   }
 }
 
-/** S3 has no requests with this header, so an unsigned request that has it gets the error of a service with JSON requests. */
+/** S3 has no requests with this header. So an unsigned request that has it gets the error of a service with JSON requests. */
 const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
 
 function unknownService(name: string): Protocol {

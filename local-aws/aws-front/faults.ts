@@ -69,8 +69,8 @@ export interface Faults {
   add(fault: Fault): FaultHandle;
   /**
    * Call it at the end of tests: a test whose fault never applies passes without having tried anything.
-   * @throws Error naming each fault that applied to no call, and each whose predicate threw (which counts as "does not fit"),
-   *   with the place where it was added. Removed faults are checked as well.
+   * @throws Error naming each fault that applied to no call, and each fault whose predicate threw, with the place where it was added. A
+   *   predicate that throws counts as "does not fit". Removed faults are checked as well.
    */
   assertApplied(): void;
   /** Removes every fault and forgets it: for the next test that uses the same service. */

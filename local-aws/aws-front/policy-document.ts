@@ -5,8 +5,8 @@ export interface PolicyDocument {
 }
 
 /**
- * The condition keys and policy variables that the front knows the values of, in lower case. A policy with another one would
- * be evaluated as if the key were absent, which may allow or deny what AWS would not.
+ * The condition keys and policy variables that the front knows the values of, in lower case. Any other key would be evaluated as if it were
+ * absent, which may allow or deny what AWS would not.
  */
 const SUPPORTED = new Set([
   'aws:principalaccount',

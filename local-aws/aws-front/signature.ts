@@ -126,8 +126,8 @@ function signingKey({ secretAccessKey }: Credentials, { date, region, service }:
 }
 
 /**
- * A client may have encoded more or less of its URL than SigV4 does, so path and query are decoded and encoded again. The path is
- * encoded once and not normalised: SigV4 prescribes that for S3, and the other services know only the path `/`.
+ * A client may have encoded more or less of its URL than SigV4 does. So path and query are decoded and encoded again. The path is encoded
+ * once and not normalised: SigV4 prescribes that for S3, and the other services know only the path `/`.
  */
 function toHttpRequest({ method, url, headers }: SignableRequest & { readonly headers: Record<string, string> }) {
   const [path = '/', search = ''] = url.split(/\?(.*)/s);

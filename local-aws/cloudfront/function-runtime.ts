@@ -15,8 +15,8 @@ export interface FunctionRuntime {
 }
 
 /**
- * CloudFront allows less than a millisecond of CPU time. This timeout only has to end endless loops. Node starts a thread for
- * each run with a timeout, which costs ten times as much as the run, so code without a loop has no timeout.
+ * CloudFront allows less than a millisecond of CPU time. This timeout only has to end endless loops. Code without a loop has no timeout:
+ * Node starts a thread for each run with a timeout, which costs ten times as much as the run.
  */
 const TIMEOUT = { timeout: 1_000 };
 const LOOP = /\b(for|while)\s*\(|\bfor\s+await\b|\bdo\s*\{/;
@@ -47,9 +47,9 @@ const INVOKE = new Script(`
 `);
 
 /**
- * Loads the code of a CloudFront Function (runtime 2.0) into a context that has only the language, the module `cloudfront`, and a
- * `console` that discards its output: no Node globals and no code from strings. Its global state lives as long as the distribution; it
- * handles one event at a time.
+ * Loads the code of a CloudFront Function (runtime 2.0) into a context of its own. The context has only the language, the module
+ * `cloudfront`, and a `console` that discards its output. It has no Node globals and runs no code from strings. Its global state lives as
+ * long as the distribution; it handles one event at a time.
  * @throws SyntaxError, or what the top level of the code throws.
  */
 export function loadFunction(code: string): FunctionRuntime {

@@ -17,8 +17,8 @@ export const groupArn = ({ application, name }: DeploymentGroup, { region, accou
 
 /**
  * Reads the deployment groups of CodeDeploy for Lambda.
- * @throws Error for a group that names an alarm, a role or an application that the templates do not have, and for an alias that names a
- *   group that they do not have.
+ * @throws Error when a group names an alarm, a role or an application that is not in the templates. Also when an alias names a missing
+ *   group.
  */
 export function readDeploymentGroups(deployment: Deployment, aliases: readonly AliasConfig[]): DeploymentGroup[] {
   const applications = new Set(deployment.resources('AWS::CodeDeploy::Application').map(readApplication));

@@ -43,7 +43,7 @@ const ANY_CREDENTIALS = { accessKeyId: 'deployment', secretAccessKey: 'deploymen
 
 /**
  * Creates the missing tables of the template.
- * @throws Error in one sentence when a table exists with other keys, or when a policy names a table that does not exist.
+ * @throws Error in one sentence when a table exists with other keys, or a policy names a table that does not exist.
  */
 export async function createTables(
   deployment: Deployment,

@@ -78,9 +78,9 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
 }
 
 /**
- * Makes SQLite append each change to a log, and copy it into the database later. By itself the engine has SQLite write each
- * change twice and wait for the disk each time, which takes four times as long. The mode is a property of the file and stays
- * with it. On a file system that cannot do this, the former mode stays.
+ * Makes SQLite append each change to a log, and copy it into the database later. By default, SQLite writes each change twice for the engine
+ * and waits for the disk each time. That takes four times as long. The mode is a property of the file and stays with it. On a file system
+ * that cannot do this, the former mode stays.
  */
 function useWriteAheadLog(dataDir: string): void {
   // The name that the engine gives its file with `-sharedDb`.
@@ -124,8 +124,8 @@ function whyEnded(code: number, stderr: string): string {
 const FORMER_ENGINE_DEADLINE_MS = 10_000;
 
 /**
- * Waits until the engine that used this directory before has ended. After a `kill -9` of its parent it runs on for a moment to
- * write what it acknowledged, and two engines on one directory would not see each other's writes.
+ * Waits until the engine that used this directory before has ended. After a `kill -9` of its parent it runs on for a moment, to write what
+ * it acknowledged. Two engines on one directory would not see each other's writes.
  * @param pidFile  has the process id of the last engine.
  * @throws Error when it does not end.
  */

@@ -8,8 +8,8 @@ type Test = (value: unknown) => boolean;
 
 /**
  * Reads a pattern.
- * @returns a test for events. Every field of the pattern must match. A field matches when one of its matchers fits the value in the
- *   event or, if that value is a list, one of the items.
+ * @returns a test for events. Every field of the pattern must match. A field matches when one of its matchers fits the value in the event.
+ *   If that value is a list, the matcher must fit one of its items.
  * @throws Error naming a condition other than `prefix`, the only one that the local EventBridge implements.
  * Source: EventBridge User Guide, "Comparison operators for use in event patterns".
  */

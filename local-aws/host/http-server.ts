@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * The pieces of bodies that these servers forward are outside of V8's heap. By default V8 collects garbage in its whole heap after
- * every 64 MB of such pieces, although most of them are free already. With this flag it does so only when the memory that is in use
- * has grown.
+ * The pieces of bodies that these servers forward are outside of V8's heap. By default V8 collects garbage in its whole heap after every 64
+ * MB of pieces. Most pieces are free already by then. With this flag V8 does so only when the memory in use has grown.
  */
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
@@ -33,8 +32,8 @@ export async function listen(server: Server, port = 0): Promise<Listening> {
 }
 
 /**
- * Reads and forgets the rest of a request body once the answer is known, because many clients read nothing before they have sent
- * everything. A client that sends more than the limits allow is cut off.
+ * Reads and forgets the rest of a request body once the answer is known. Many clients read nothing before they have sent everything. A
+ * client that sends more than the limits allow is cut off.
  * @returns once nothing more comes: whether the client sent all of it.
  */
 export async function drain(

@@ -15,8 +15,8 @@ interface Ports {
 /**
  * Chooses the ports, and stores the choice in `dataDir`, so that links stay valid.
  * @param app  the port of the app's distribution; 0 takes free ports for all.
- * @throws Error in one sentence when that port is in use, or when the kept port of the identity provider is in use: the provider's
- *   address is part of the identity of every account, so with another address users would not find their files.
+ * @throws Error in one sentence when that port or the kept port of the identity provider is in use. The provider's address is part of the
+ *   identity of every account, so with another address users would not find their files.
  */
 export async function choosePorts(app: number, dataDir: string): Promise<Ports> {
   const file = join(dataDir, 'ports.json');

@@ -20,8 +20,8 @@ export interface MovedBy {
 
 /**
  * Reads `AWS::Lambda::Alias` and the versions behind them.
- * @throws Error for a part that the local AWS does not implement, such as traffic that is split, and for an alias that points to the
- *   version of another function, or to none.
+ * @throws Error for a part that the local AWS does not implement, such as split traffic. Also for an alias that points to no version of its
+ *   function.
  */
 export function readAliases(deployment: Deployment): AliasConfig[] {
   const functions = new Map(

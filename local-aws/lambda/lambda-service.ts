@@ -29,7 +29,7 @@ export interface LambdaService {
   /** Runs a function and waits for its result. @throws InvocationRefused when it was not run. */
   invoke(request: InvokeRequest): Promise<InvocationResult>;
   /**
-   * Finds a function by its name, its label (its logical id without the CDK's hash), its ARN, or the ARN of one of its aliases.
+   * Finds a function by its name, its label, its ARN, or the ARN of one of its aliases. The label is the logical id without the CDK's hash.
    * @throws Error when there is none, or more than one.
    */
   find(name: string): FunctionConfig;
@@ -92,16 +92,16 @@ export function createLambdaService(options: {
 }
 
 /**
- * How many environments one function has at most. On AWS there may be a thousand. Here each is a thread of some 30 MB that
- * takes a core about an eighth of a second to start, and more than two per core would only wait for it. Further events wait for a
- * free environment, which a caller cannot tell from a busy machine. Four are enough to test any interleaving of two.
+ * How many environments one function has at most. On AWS there may be a thousand. Here each environment is a thread of some 30 MB, whose
+ * start takes a core about an eighth of a second. More than two per core would only wait for the core. Further events wait for a free
+ * environment, which a caller cannot tell from a busy machine. Four are enough to test any interleaving of two.
  */
 const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 
 /**
- * How long an environment may be idle before it ends. On AWS that is some minutes. Here the last environment of a function stays as
- * long, because a start takes about an eighth of a second of processor time. Further ones, which a busy moment has started, end soon, to
- * free their memory.
+ * How long an environment may be idle before it ends. On AWS that is some minutes. Here the last environment of a function stays as long,
+ * because a start takes an eighth of a second of processor time. Further ones, which a busy moment has started, end soon, to free their
+ * memory.
  */
 const IDLE_MS = { last: 300_000, others: 15_000 };
 const IDLE_CHECK_MS = 5_000;

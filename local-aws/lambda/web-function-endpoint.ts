@@ -64,8 +64,8 @@ const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|transfer-encoding|u
 const ADDED = ['connection', 'keep-alive'];
 
 /**
- * Starts the HTTP endpoint of a Web Function. As on AWS it is half-duplex: the whole request body goes to the application
- * before anything of its answer is read, so the client of an application that answers early and stops reading has to wait.
+ * Starts the HTTP endpoint of a Web Function. As on AWS it is half-duplex: the whole request body goes to the application before anything
+ * of its answer is read. If the application answers early and stops reading, the client has to wait.
  */
 export async function startWebFunctionEndpoint(
   fn: WebFunctionConfig,

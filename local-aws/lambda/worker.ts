@@ -74,8 +74,8 @@ async function loadHandler(): Promise<Handler> {
 }
 
 /**
- * Loads a CommonJS module, with the code that an earlier thread of the function has compiled. Node's own compile cache keeps only what
- * is compiled while a module loads, but most functions are compiled later, when they are first called.
+ * Loads a CommonJS module, with the code that an earlier thread of the function has compiled. Node's own compile cache keeps only what is
+ * compiled while a module loads. Most functions are compiled later, when they are first called.
  * @returns the exports, or undefined when the file is no CommonJS module.
  */
 function loadCommonJs(file: string): Record<string, unknown> | undefined {

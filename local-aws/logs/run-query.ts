@@ -37,8 +37,8 @@ function toRow({ timestamp, message, stream, group }: QueriedEvent): Row {
 }
 
 /**
- * The fields of the JSON in an event. Insights discovers them in a whole line of JSON and, in the log of a function, in the first
- * fragment of JSON of a line. Source: CloudWatch Logs User Guide, "Supported logs and discovered fields".
+ * The fields of the JSON in an event. Insights discovers them when the whole line is JSON. In the log of a function it also reads the first
+ * fragment of JSON in a line. Source: CloudWatch Logs User Guide, "Supported logs and discovered fields".
  */
 function discover(message: string): [string, string][] {
   const start = message.indexOf('{');

@@ -28,11 +28,11 @@ export interface ByteRange {
 /**
  * The objects of one bucket, on disk.
  *
- * A file is named after the SHA-256 of its key: any key fits, none can leave the directory, and keys that differ only in
- * case stay apart on file systems that fold it. An index of all objects is read when the store opens and kept in memory.
- * Every change is one synchronous step (check, rename or unlink, index), so two requests cannot interleave. A process that
- * dies before the rename has changed nothing: it leaves only a draft, which the next start removes. There is no fsync: what
- * was acknowledged survives the death of the process, not that of the machine.
+ * A file is named after the SHA-256 of its key. So any key fits, and none can leave the directory. Keys that differ only in case stay apart
+ * even on file systems that ignore case. An index of all objects is read when the store opens and kept in memory. Every change is one
+ * synchronous step (check, rename or unlink, index), so two requests cannot interleave. A process that dies before the rename has changed
+ * nothing: it leaves only a draft, which the next start removes. There is no fsync: what was acknowledged survives the death of the
+ * process, not that of the machine.
  */
 export class BucketFiles {
   readonly #objects: string;

@@ -21,8 +21,9 @@ export function copySource(header: string): { bucket: string; key: string } {
 }
 
 /**
- * Copies within the bucket or from another one, with the headers of the source (`x-amz-metadata-directive: COPY`, the
- * default) or those of the request (`REPLACE`). The ETag of the copy is the MD5 of its content, even when the source is a multipart object.
+ * Copies within the bucket or from another one. `x-amz-metadata-directive` says which headers the copy gets: those of the source (`COPY`,
+ * the default) or those of the request (`REPLACE`). The ETag of the copy is the MD5 of its content, even when the source is a multipart
+ * object.
  */
 export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
   return async (bucket, request) => {

@@ -65,9 +65,9 @@ export const abortMultipartUpload: Handler = (bucket, request) => {
 const PART_MIN_BYTES = 5 * 1024 * 1024;
 
 /**
- * Joins the listed parts into the object, all or nothing. Parts that are not listed are deleted with the upload. A refused
- * completion leaves the upload as it was. A completion that is repeated after it succeeded, because its answer was lost, gets
- * the same answer again, as on S3, and does not touch the object.
+ * Joins the listed parts into the object, all or nothing. Parts that are not listed are deleted with the upload. A refused completion
+ * leaves the upload as it was. A client that lost the answer of a successful completion may repeat it. As on S3, it then gets the same
+ * answer again, and the object is not touched.
  */
 export const completeMultipartUpload: Handler = async (bucket, request) => {
   const { key, headers, query } = request;

@@ -213,8 +213,8 @@ function resolveDynamicReferences(text: string, secretValue: SecretValue): strin
 type LocalAddresses = ReadonlyMap<string, string>;
 
 /**
- * Replaces `https://` and a domain name by `http://` and the address of the local server that stands in for it, because there
- * is no TLS in the local AWS. A domain name alone, such as that of an origin, stays.
+ * Replaces `https://` and a domain name by `http://` and the address of the local server that stands in for it. There is no TLS in the
+ * local AWS. A domain name alone, such as that of an origin, stays.
  */
 function useLocalAddresses(text: string, addresses: LocalAddresses): string {
   return text.replace(/https:\/\/([a-z0-9.-]+)/g, (url, domain: string) => {

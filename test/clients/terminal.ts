@@ -22,7 +22,10 @@ export interface Terminal {
   readonly raw: string;
   /** The same text without control characters. A line that is drawn several times is several lines. */
   readonly text: string;
-  /** Resolves when the text matches. @throws Error with the text when it does not match in time, or the program has ended before. */
+  /**
+   * Resolves when the text matches.
+   * @throws Error with the text when it does not match in time, or the program ends before it matches.
+   */
   shows(pattern: RegExp): Promise<void>;
   type(keys: string): void;
   /** The exit code, when the program has ended. */

@@ -223,7 +223,7 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
   }
 
   test.for(PAGES)(
-    'has no findings of axe on the page /%s and its dialogs, in light and dark, and they are not wider than the screen',
+    'the page /%s and its dialogs have no findings of axe in light and dark, and are not wider than the screen',
     async ([path, places]) => {
       const here = await visit(browser, { colorScheme: 'light', reducedMotion: 'reduce' });
       const { page } = here;

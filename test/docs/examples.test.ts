@@ -15,9 +15,9 @@ import { type Block, blocksOf } from './blocks.ts';
 import { MISSING, NOT_RUN, type Place, prepareProject, RUNNERS } from './run-example.ts';
 
 /**
- * Runs every example of the documents against the local service: the blocks in the languages of RUNNERS, page by page and from
- * top to bottom, as a reader would, and the samples of the API reference. A block that is not run has a mark (./blocks.ts) that
- * says why.
+ * Runs every example of the documents against the local service: the blocks in the languages of RUNNERS, and the samples of the API
+ * reference. The blocks run page by page and from top to bottom, as a reader would run them. A block that is not run has a mark
+ * (./blocks.ts) that says why.
  */
 
 const ROOT = join(import.meta.dirname, '../..');

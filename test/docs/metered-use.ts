@@ -11,7 +11,7 @@ import type { TestAccount, TestService } from '../support/service.ts';
 const KIB = 1_024;
 const [SMALL_FILE, LARGE_FILE] = [Buffer.alloc(100 * KIB, 'x'), Buffer.alloc(25 * KIB * KIB, 'x')];
 const FILES_IN_LIST = 1_000;
-/** Several runs, because a new function also reads what it then caches, and the time at which a key was used is written once a minute. */
+/** Several runs: a new function also reads what it then caches, and the last use of a key is written only once a minute. */
 const TIMES = 3;
 const LOG_WAIT = { timeout: 20_000, interval: 10 };
 
@@ -71,8 +71,8 @@ async function useOfSeal(service: TestService, { byKey }: TestAccount, others: r
 }
 
 /**
- * Makes an account that uploads, one with many files, one that has used up a limit, one whose next file fills a leaf, links that were
- * not opened, and files to delete.
+ * Makes the accounts and files that the requests need. One account uploads, one has many files, one has used up a limit, and the next file
+ * of one fills a leaf. There are also links that nobody has opened, and files to delete.
  */
 async function prepare(service: TestService) {
   const [uploader, lister, limited, sealed] = [
@@ -190,8 +190,8 @@ function countInvocations(calls: readonly MeteredCall[]): Record<string, number>
 }
 
 /**
- * Waits for the functions' log lines with these messages, and replaces durations by a constant, so that the size does not
- * depend on speed. (Lines of the edge have no source and are ignored.) Any other line is an error, now or in the next run.
+ * Waits for the functions' log lines with these messages. Durations are replaced by a constant, so that the size does not depend on speed.
+ * Lines of the edge have no source and are ignored. Any other line is an error, now or in the next run.
  */
 function linesOf(logs: () => readonly string[], messages: readonly string[]): Promise<string[]> {
   return vi.waitFor(() => {

@@ -153,7 +153,7 @@ interface Failure {
   readonly isBase: boolean;
 }
 
-/** A program that calls DynamoDB, whose answer is an error with a given body, and returns what the SDK has made of it. */
+/** A program that calls DynamoDB. The answer is an error with a given body; the program returns what the SDK has made of it. */
 const PROBE = `
   import { Readable } from 'node:stream';
   import { ConditionalCheckFailedException, DynamoDBClient, DynamoDBServiceException, GetItemCommand } from '@aws-sdk/client-dynamodb';

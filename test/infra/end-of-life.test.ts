@@ -6,8 +6,8 @@ import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
  * that there is time to change. If no end of a version is announced, its day is our choice: when the test fails, look it up again.
  */
 const ENDS = {
-  // The end of Node 24 (nodejs.org/en/about/previous-releases), and its deprecation by Lambda on the same day (Lambda Developer Guide,
-  // "Lambda runtimes", also at endoflife.date/aws-lambda). Looked up on 2026-11-22.
+  // Node 24 ends on this day (nodejs.org/en/about/previous-releases). Lambda deprecates it on the same day (Lambda Developer Guide, "Lambda
+  // runtimes", also at endoflife.date/aws-lambda). Looked up on 2026-11-22.
   'nodejs24.x': '2028-04-30',
   // CloudFront Developer Guide, "Supported protocols and ciphers between viewers and CloudFront": this policy is listed, beside the
   // newer TLSv1.2_2025 and TLSv1.3_2025, and no end is announced. Looked up on 2026-11-22.

@@ -142,7 +142,10 @@ function placesTaken(StreamingPlaces: number): MetricValue[] {
   return valuesInLog(lines);
 }
 
-/** The values that the metric filter of the access log writes for a request that the gateway answered with this type of response. */
+/**
+ * The values that the metric filter of the access log writes for one request. `type` is the type of response that the gateway answered
+ * with.
+ */
 async function throttles(type: string): Promise<MetricValue[]> {
   const { Properties: stage } = await onlySynthesized('Api', 'AWS::ApiGateway::Stage');
   const { Properties: filter } = await onlySynthesized('Api', 'AWS::Logs::MetricFilter');

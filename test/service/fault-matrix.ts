@@ -7,8 +7,8 @@ import type { TestAccount, TestService } from '../support/service.ts';
 import { PARTS_TOO_YOUNG, walkEverything } from './fast-forward.ts';
 
 /**
- * Applies every fault to every call that the service makes to AWS, and checks that the client gets a correct answer, that a
- * retry succeeds, and that the books balance once the sweeper has run. The calls are found by running a request, not listed.
+ * Applies every fault to every call that the service makes to AWS. Checks that the client gets a correct answer, that a retry succeeds, and
+ * that the books balance once the sweeper has run. The calls are found by running a request, not listed.
  */
 
 /** The answer to a request; the status is 0 when there was none. */

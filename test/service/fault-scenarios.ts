@@ -441,7 +441,7 @@ function backgroundScenarios(): Scenario[] {
         const { service } = operator;
         const ticket = await arrived(account, fileName);
         const deliver = async (): Promise<Outcome> => {
-          // If an attempt cannot give its lease back, the next delivery of the event would wait half a minute until the lease ends.
+          // If an attempt cannot give its lease back, the next delivery of the event would wait half a minute for the end of the lease.
           const expiry = setInterval(() => operator.expireLeases(), LEASE_PATIENCE_MS);
           try {
             await service.deliverEvents();
@@ -481,8 +481,8 @@ function backgroundScenarios(): Scenario[] {
 }
 
 /**
- * Leaves work for the sweeper: a deletion that did not remove the object, one that did not change the books, a ticket whose bytes
- * arrived, and a cancelled ticket. (The upload that fails leaves none.)
+ * Leaves work for the sweeper: a deletion that did not remove the object, one that did not change the books, a ticket with its bytes, and a
+ * cancelled ticket. (The upload that fails leaves none.)
  */
 async function leaveWork({ service }: Operator, account: TestAccount, fileName: string): Promise<void> {
   const { byKey } = account;

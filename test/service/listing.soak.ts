@@ -28,8 +28,8 @@ const engine = dynamoDbClient();
 let service: TestService;
 
 beforeAll(async () => {
-  // A test reads more pages in a minute than the default limit allows. With this limit, requests share slots; but one process serves all
-  // of them and knows the newest slot, so the rate limiter still needs one round trip for each.
+  // A test reads more pages in a minute than the default limit allows. With this limit, requests share slots. One process serves all
+  // requests and knows the newest slot, so the rate limiter still needs one round trip for each request.
   service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '500' });
 });
 afterAll(async () => {
@@ -85,7 +85,7 @@ describe('a listing of 20,000 files', () => {
   }
 
   test.for([50, 100])(
-    'takes, for its first, middle and last page of %i, the rounds of a list of 300 files and at most twice its read units',
+    'takes the rounds of a list of 300 files, and at most twice its read units, for the first, middle and last page of %i',
     expectSameCost,
   );
 
@@ -114,7 +114,7 @@ describe('a listing of 20,000 files', () => {
     });
 
     test.for([50, 100])(
-      'takes, for its first, middle and last page of %i, the rounds of a list of 300 files and at most twice its read units',
+      'takes the rounds of a list of 300 files, and at most twice its read units, for the first, middle and last page of %i',
       expectSameCost,
     );
 

@@ -14,8 +14,8 @@ import { everyRoute, FORM, form, type SentRequest } from './every-route.ts';
 import { leaksIn, recordingFetch, recordSecret } from './recorded-secrets.ts';
 
 /**
- * No secret is in a log line of the functions, the streaming server or `npm start`, and no error contains more than its
- * code. The tests record every secret that they send or receive, and search the lines for them.
+ * No secret is in a log line of the functions, the streaming server or `npm start`. No error contains more than its code. The tests record
+ * every secret that they send or receive, and search the lines for them.
  */
 
 let service: TestService;

@@ -78,8 +78,8 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
 const number = (value: AttributeValue | undefined) => Number(value?.N ?? 0);
 
 /**
- * Compares an account's usage, file count and listing counters with its rows. Checks that no seq is missing or used twice, that a file
- * with a higher seq is not older, and that the seals are right.
+ * Compares an account's usage, file count and listing counters with its rows. Checks that no seq is missing or used twice, and that a file
+ * with a higher seq is not older. Also checks the seals.
  */
 function accountProblems(account: Row, rows: readonly Row[], tickets: readonly Ticket[]): string[] {
   const own = rows.filter(({ account_id }) => account_id?.S === account.id?.S);

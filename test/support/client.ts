@@ -55,7 +55,7 @@ export function client(baseUrl: string, credential: Credential = {}): Client {
   return self;
 }
 
-/** Keeps a body that is not JSON as text, so that a test that expects JSON fails with the text in its message. */
+/** Keeps a body that is not JSON as text. A test that expects JSON then fails with the text in its message. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -29,8 +29,8 @@ export async function readReports(directory: string): Promise<readonly PluginRep
 }
 
 /**
- * Synthesizes a stage with all validation, and expects that every accepted finding is accepted on the construct that
- * has it, gives a reason, and was in fact found.
+ * Synthesizes a stage with all validation. Expects that every accepted finding was in fact found, is accepted on the construct that has it,
+ * and gives a reason.
  */
 export async function expectAccepted(name: StageName, changes: Partial<StageSettings> = {}): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'findings-'));

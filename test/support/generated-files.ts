@@ -41,8 +41,8 @@ interface Generated {
 }
 
 /**
- * Writes the rows, books and seals of `count` files for an account without files, as if they had been uploaded one after
- * another, but without objects. It writes directly to the tables, because uploads would take minutes.
+ * Writes the rows, books and seals of `count` files for an account without files, as if they had been uploaded one after another. It writes
+ * no objects. It writes directly to the tables, because uploads would take minutes.
  * @returns the files, newest first.
  */
 export async function generateFiles(

@@ -63,8 +63,8 @@ export function operatorOf(service: TestService): Operator {
   let sweepAt: number | undefined;
 
   /**
-   * Ends every ticket. The end of a ticket is also in its id and its key, so from then on each sweep gets a time after the ends of
-   * these tickets.
+   * Ends every ticket. The end of a ticket is also in its id and its key, which do not change. So from then on each sweep gets a time after
+   * those ends.
    */
   async function expireTickets(): Promise<number> {
     const tickets = {

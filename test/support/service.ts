@@ -141,10 +141,10 @@ const HIGH_RATE_LIMITS: Partial<Record<LimitName, string>> = {
 let shared: Promise<TestService> | undefined;
 
 /**
- * The service that all test files of this process share, one file after the other, since a start and the first request of
- * each function take seconds. Its rate limits are high, all other limits are the defaults. A file makes accounts of its
- * own, expects nothing of other accounts, and gives the service back by `close`, which removes the faults that the file
- * added. The service ends with the process.
+ * The service that all test files of this process share, one file after the other. It starts only once, because a start and the first
+ * request of each function take seconds. Its rate limits are high, all other limits are the defaults. A file makes accounts of its own, and
+ * expects nothing of other accounts. At its end it gives the service back by `close`, which removes the faults that the file added. The
+ * service ends with the process.
  */
 export async function borrowTestService(): Promise<TestService> {
   shared ??= startTestService(HIGH_RATE_LIMITS);

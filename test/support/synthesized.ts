@@ -7,7 +7,10 @@ export type Synthesized = TemplateResource & {
   readonly Properties: Record<string, unknown>;
 };
 
-/** All resources of a type in one stack, in the order of the template. @param stack  the end of the stack's name (`Api`). */
+/**
+ * All resources of a type in one stack, in the order of the template.
+ * @param stack  the end of the stack's name (`Api`).
+ */
 export async function synthesized(stack: string, type: string): Promise<Synthesized[]> {
   const { templates } = await loadAssembly(inject('assembly'));
   const [, template] = Object.entries(templates).find(([name]) => name.endsWith(`-${stack}`)) ?? [];

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Fault, FaultHandle } from '../../local-aws/service.ts';
 import type { TestService } from './service.ts';
 
-/** Runs `run` while AWS has a fault, removes the fault in any case, and expects that it applied to at least one call. */
+/** Runs `run` while AWS has a fault, and removes the fault in any case. Expects that the fault applied to at least one call. */
 export async function withFault<Result>(
   { front }: Pick<TestService, 'front'>,
   fault: Fault,

@@ -34,7 +34,7 @@ function commands(): Command {
     .showHelpAfterError('(file-hosting --help lists the commands)')
     .addHelpText(
       'after',
-      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored. Exit codes: 0, 1 for a failure, 2 for a wrong command line, 128 and the number of the signal after a signal such as Ctrl-C.',
+      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored. Exit codes: 0 for success, 1 for a failure, 2 for a wrong command line. After a signal, such as Ctrl-C: 128 plus its number.',
     );
   program
     .command('login')
@@ -101,8 +101,8 @@ function codeOf(error: unknown): number {
 }
 
 /**
- * A second signal within this time comes from the same Ctrl-C: the terminal sends a signal to npx and one to the command, and if the
- * shell of npx is Bash, npx passes its own on to the command.
+ * A second signal within this time comes from the same Ctrl-C. The terminal sends one signal to npx and one to the command. If the shell of
+ * npx is Bash, npx passes its own signal on to the command.
  */
 const SAME_SIGNAL_MS = 500;
 let stoppedAt = 0;

@@ -46,7 +46,11 @@ export function pageIn(answer: Answer): FilesPage {
   throw errorOf(answer, undefined);
 }
 
-/** The error that an answer stands for. @param code  the `error` of its body. @param what  replaces the usual words for the code. */
+/**
+ * The error that an answer stands for.
+ * @param code  the `error` of its body.
+ * @param what  replaces the usual words for the code.
+ */
 export function errorOf(answer: Answer, code: unknown, what?: string): FileHostingError {
   const { status } = answer;
   const isForeign = status >= 200 && status < 300 && !isCutOff(answer);

@@ -32,8 +32,8 @@ export interface Repetition {
 }
 
 /**
- * Repeats `work` after temporary errors. Before each repetition it waits for the `Retry-After` of the error, if it has one, and in
- * addition for an exponential backoff with full jitter.
+ * Repeats `work` after temporary errors. Before each repetition it waits for an exponential backoff with full jitter. If the error has a
+ * `Retry-After`, it waits for that time in addition.
  * @param work  gets the error of the last attempt.
  * @throws FileHostingError of the last attempt, or `aborted`.
  */

@@ -50,8 +50,8 @@ function finalError(error: unknown, { isConsumed, isSent }: StreamForm, signal: 
 }
 
 /**
- * The form of a stream. Each iteration gives the head of the form, then `start` (the first bytes of the stream, which are kept in
- * memory), then the rest of the stream, then the tail of the form. The rest can be read only once.
+ * The form of a stream. Each iteration gives the head of the form, then `start`, then the rest of the stream, then the tail of the form.
+ * `start` has the first bytes of the stream, which are kept in memory. The rest can be read only once.
  */
 class StreamForm implements AsyncIterable<Uint8Array> {
   /** True when the stream was read beyond `start`. */

@@ -120,7 +120,7 @@ async function sendByFetch(
 ): Promise<Answer> {
   const isWhole = body instanceof Blob && !canCountBytes();
   const isText = typeof body === 'string' || body === undefined;
-  // The progress of a whole Blob is not visible, so sending it may take as long as the slowest upload of its size that is accepted.
+  // The progress of a whole Blob is not visible. So sending it may take as long as the service allows the slowest upload of its size.
   if (isWhole) watch.moved(body.size / SLOWEST_BYTES_PER_SECOND);
   const length = body instanceof Blob && !isWhole && { 'Content-Length': String(body.size) };
   const isShort = isWhole || isText || (body instanceof Blob && body.size <= SHORT_BYTES);

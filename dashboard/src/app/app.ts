@@ -32,8 +32,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a network, requests fail visibly instead of pausing, so that a mutation that the user has given up does not
-      // run later.
+      // Without a network, requests fail visibly instead of pausing. Otherwise a mutation could run after the user has given it up.
       networkMode: 'always',
       refetchOnReconnect: true,
       retry: (failures, error) => error instanceof FileHostingError && error.isTemporary && failures < 3,

@@ -91,7 +91,7 @@ const apiKeys = createRoute({
 const reference = createRoute({
   getParentRoute: () => session,
   path: '/docs',
-  // The page of the API reference is larger than the rest of the dashboard, so it is loaded only when it is shown.
+  // Loaded only when it is shown, because the API reference is larger than the rest of the dashboard.
   component: lazyRouteComponent(() => import('../reference/reference-page.tsx'), 'ReferencePage'),
 });
 

@@ -7,8 +7,8 @@ import { keepFocus } from '../ui/keep-focus.ts';
 import type { Selection } from './use-selection.ts';
 
 /**
- * The actions for the selected files. It replaces the search field, and is one line high even on a phone, so that no row
- * moves while the user selects.
+ * The actions for the selected files. The bar replaces the search field. It is one line high even on a phone, so that no row moves while
+ * the user selects.
  */
 export function SelectionBar({ selection, onRemove }: { selection: Selection; onRemove: () => void }) {
   const unselect = () => {

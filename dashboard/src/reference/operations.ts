@@ -53,8 +53,8 @@ async function render(): Promise<HTMLElement> {
 }
 
 /**
- * Leaves out parts that make the page long without saying anything new: HEAD, which is like GET on every path, and the body and the
- * headers of errors, which are the same for all (except the body of the 503 of `/health`).
+ * Leaves out parts that make the page long without saying anything new. HEAD is like GET on every path. The headers and bodies of errors
+ * are the same for all operations, except the body of the 503 of `/health`.
  */
 function shortened({ paths, components, ...rest }: Document): Document {
   const answer = (given: Answer | { readonly $ref: string }): Answer =>

@@ -48,8 +48,8 @@ interface QueueEvents {
 const AT_ONCE = 4;
 
 /**
- * A file that takes longer than this is never sent beside another such file: on a slow connection both would be slower, could
- * fall under the service's minimum rate, and would lose more if they were cut off.
+ * A file that takes longer than this is never sent beside another such file. On a slow connection both would be slower, and could fall
+ * under the service's minimum rate. They would also lose more if they were cut off.
  */
 const LONG_SECONDS = 30;
 

@@ -171,7 +171,7 @@ describe('npm run deploy', () => {
     });
   });
 
-  test('ends with the exit code of `cdk deploy`, or with 1 when `cdk diff` fails, and says what to do, also when new code was taken back', async () => {
+  test('ends with the exit code of `cdk deploy`, or with 1 when `cdk diff` fails, and says what to do', async () => {
     deployed();
     parameters.set(commitParameterName('prod'), '1234abcd');
     await cdk('[ "$1" = diff ] || exit 3');

@@ -268,7 +268,7 @@ describe('a restored table in place of the original one', () => {
   });
 });
 
-test('the stage dev leaves only what the logs of other gateways need when it is deleted, and without streaming uploads there is no streaming stack', async () => {
+test('a deleted stage dev leaves only what the logs of other gateways need, and without streaming uploads there is no streaming stack', async () => {
   const templates = await templatesOf('dev', { streaming: 'off', reservesConcurrency: false });
   expect(Object.keys(templates).sort()).toEqual(['Alarms', 'Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');

@@ -32,8 +32,8 @@ interface Found {
 const HELPER = /^Custom/;
 
 /**
- * The grants with a wildcard, each with its reason. All belong to CDK's own helpers, which run only during a deployment, and
- * are limited to the buckets that they fill or empty. Our own functions have none.
+ * The grants with a wildcard, each with its reason. All belong to CDK's own helpers, which run only during a deployment. Each grant is
+ * limited to the buckets that its helper fills or empties. Our own functions have none.
  */
 const WILDCARDS: readonly [holder: RegExp, actions: RegExp][] = [
   // Fills a static bucket from the bucket of CDK's assets.

@@ -343,7 +343,7 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('one that sent its transaction twice returns its file when the second request found no room and the delayed first one then makes the file', async () => {
+  test('one that sent its transaction twice returns the file of the delayed first request, although the second request found no room', async () => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');

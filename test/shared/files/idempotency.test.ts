@@ -56,7 +56,7 @@ describe('an upload with a used key', () => {
     ['by the length of the form', 5],
     ['by the length of the content', 0],
   ])(
-    'is answered with the file that another request has made between the reads of record and account, if that took the room (seen %s)',
+    'is answered with a file made between the reads of record and account, when that file took the room (seen %s)',
     async (_, leastBytes) => {
       const owner = await newAccount(service);
       const [key, full] = [newKey(), { storageLimitBytes: 5 }];

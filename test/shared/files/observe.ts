@@ -41,8 +41,8 @@ export async function usageOf({ stores }: Service, accountId: string) {
 }
 
 /**
- * Expects that books, rows, listing and objects of an account agree, that it has no tickets but settled ones, and that the bucket holds no
- * object without a row.
+ * Expects that the books, rows, listing and objects of an account agree. The account has only ready files and no unsettled ticket, and the
+ * bucket holds no object without a row.
  */
 export async function expectBalance(service: Service, accountId: string, usage: { files: number; bytes: number }) {
   const { differences } = await auditAccount(service.stores, accountId);

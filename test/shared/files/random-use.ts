@@ -90,8 +90,9 @@ class Client {
 }
 
 /**
- * Runs random actions of clients, events, sweepers and faults at the same time, in a new account for each run. Expects after each step
- * that the usage is not negative and not over the limit, and at the end of each run that the books balance and nothing is left over.
+ * Runs random actions of clients, events, sweepers and faults at the same time, in a new account for each run. After each step, it expects
+ * that the usage is not negative and not over the limit. At the end of each run, it expects that the books balance and nothing is left
+ * over.
  */
 export async function expectBalanceUnderRandomUse(numRuns: number): Promise<void> {
   const step = fc.array(fc.tuple(action, anyFault), { minLength: 1, maxLength: 4 });

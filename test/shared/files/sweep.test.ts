@@ -27,7 +27,7 @@ async function halfDeleted(accountId: string) {
   return row;
 }
 
-/** An account with work of each kind, all of it due within the hour, and a ready file, which is the last of its leaf. */
+/** An account with work of each kind, all of it due within the hour. It also has a ready file, the last of its leaf. */
 async function unfinishedAccount() {
   const accountId = await newAccount(service);
   await skipSeqs(service.engine, service.tables, accountId, 62);

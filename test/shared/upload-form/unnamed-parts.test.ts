@@ -100,7 +100,7 @@ describe('a typed part without a file name that is as large as all fields may be
   });
 });
 
-test('a form is refused when a typed part without a file name is larger than all fields may be, and beside it is a named file or another typed part without a file name', async () => {
+test('a typed part without a file name that is larger than all fields may be is refused beside a named file or another such part', async () => {
   const large = json('x'.repeat(MULTIPART_FRAMING_MAX_BYTES));
   for (const parts of [
     [large, FILE],
