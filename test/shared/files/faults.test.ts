@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
+import { workShard } from '../../../shared/aws/file-items.ts';
 import { eachOf } from '../../../shared/each-of.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
@@ -181,7 +182,8 @@ async function arrived(accountId: string) {
 async function sweepWorkOf(accountId: string): Promise<void> {
   const now = Date.now() + HOUR_MS;
   for await (const { id } of stores.audit.rows(accountId)) {
-    const item = (await stores.work.due(Number.parseInt(id.slice(-1), 16), now, 1_000)).find((due) => due.id === id);
+    const due = await stores.work.due(Number(workShard({ accountId, id })), now, 1_000);
+    const item = due.find((one) => one.id === id);
     if (item) await sweepRow(stores, item, now);
   }
   async function* ofAccount(shard: number, time: number, rows: number) {

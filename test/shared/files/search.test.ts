@@ -10,6 +10,7 @@ import type { ListedFile, StoredFile } from '../../../shared/files/file.ts';
 import { listFiles } from '../../../shared/files/list-files.ts';
 import { foldName, NAME_SEPARATOR } from '../../../shared/files/sealed-names.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
+import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { GENERATED_FILE_BYTES, generateFiles } from '../../support/generated-files.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 import { HOUR_MS, inTime, newAccount, sweepAt, upload } from './actions.ts';
@@ -228,7 +229,9 @@ describe('the seal of a leaf', () => {
     const { accountId, files } = await accountWith(66);
     await remove(files[3] as ListedFile);
     const [item] = (
-      await Promise.all(Array.from({ length: 16 }, (_, shard) => stores.work.due(shard, Date.now() + 2 * DAY_MS, 100)))
+      await Promise.all(
+        Array.from({ length: WORK_SHARDS }, (_, shard) => stores.work.due(shard, Date.now() + 2 * DAY_MS, 100)),
+      )
     )
       .flat()
       .filter((one) => one.accountId === accountId);
