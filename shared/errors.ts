@@ -30,7 +30,7 @@ export const ERRORS = {
   file_too_large: {
     status: 413,
     meaning:
-      'The file is larger than `MAX_UPLOAD_SIZE_BYTES`, a JSON body is larger than 64 KiB, or the body of a request that takes no file is larger than 4 MiB.',
+      'The file is larger than `MAX_UPLOAD_SIZE_BYTES`. Or the body of a request without a file is too large: JSON over 64 KiB, any other over 4 MiB.',
   },
   unsupported_media_type: {
     status: 415,
