@@ -35,9 +35,10 @@ const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');
 
 /**
- * POST /files: with a form, 201 and the file's record; with JSON, 202 and the ticket of a direct upload, or 201 and the file's
- * record when its `Idempotency-Key` stands for a file already. 400, 403 `storage_limit_exceeded`, 409 `idempotency_conflict`, 413,
- * 415, 429 for the bytes of the day.
+ * POST /files.
+ * - With a form: 201 and the file's record.
+ * - With JSON: 202 and the ticket of a direct upload. If the `Idempotency-Key` stands for a file already: 201 and the file's record.
+ * - Errors: 400, 403 `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415, 429 for the bytes of the day.
  */
 export const handler = apiHandler(
   'uploadFile',

@@ -1,6 +1,6 @@
 /**
- * The limits that several parts of the service share. Durations are in milliseconds unless their name says otherwise. {@link CONFIGURABLE_LIMITS} are
- * those that an operator may change: on AWS in the file of the stage, under `npm start` in the environment. The stacks give them to
+ * The limits that several parts of the service share. Durations are in milliseconds unless their name says otherwise. An operator may
+ * change the {@link CONFIGURABLE_LIMITS}: on AWS in the file of the stage, under `npm start` in the environment. The stacks give them to
  * the functions as variables of the same names.
  */
 
@@ -88,8 +88,8 @@ export const INLINE_BODY_MAX_BYTES = 4 * MIB;
 export const MULTIPART_FRAMING_MAX_BYTES = 1 * MIB;
 
 /**
- * How long the bytes of a deleted file stay in the bucket, behind a delete marker, so that the operator can undo a mistake. No
- * link and no function's grant reaches them. Decision 0010.
+ * How long the bytes of a deleted file stay in the bucket, behind a delete marker. In this time the operator can undo a mistake. No link
+ * and no function's grant reaches these bytes. Decision 0010.
  */
 export const DELETED_BYTES_KEPT_DAYS = 7;
 
@@ -116,10 +116,10 @@ export const STREAMING_LEASE_MS = MINUTE_MS;
 /** How many uploads one account may stream at the same time: enough to upload a folder, too few to occupy every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
- * How many requests one environment of the streaming function serves at the same time (its places). There are many, because slow
- * clients hold places for long. But there are fewer than the 50 connections that the SDK opens to S3, because a further upload would
- * have to wait for a connection, and a call does not wait long. An environment has 2 GB of memory, and an upload needs less than
- * 20 MB. All uploads of an environment share its 1 Gbit/s. Decision 0015.
+ * How many requests one environment of the streaming function serves at the same time (its places). There are many, because slow clients
+ * hold places for long. But there are fewer than the 50 connections that the SDK opens to S3. A further upload would have to wait for a
+ * connection, and a call does not wait long. An environment has 2 GB of memory, and an upload needs less than 20 MB. All uploads of an
+ * environment share its 1 Gbit/s. Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
 /** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only then. */

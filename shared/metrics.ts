@@ -24,21 +24,23 @@ export const METRICS = {
   LoginFailures: 'Count',
   /** How many steps failed in a run of the canary. */
   CanaryFailures: 'Count',
-  /**
-   * For each sweep: finished rows, rows and objects that failed, removed objects without a row (each only when it is not 0), and for how
-   * long the oldest row had been due.
-   */
+  /** The rows that a sweep finished. Each sweep writes its metrics, but no counts of 0. */
   Swept: 'Count',
+  /** The rows and objects that a sweep could not finish. */
   SweepFailures: 'Count',
+  /** The objects without a row that a sweep removed. */
   SweepOrphans: 'Count',
+  /** For how long the oldest row of a sweep had been due. */
   SweepLag: 'Seconds',
 } as const;
 
 export type MetricName = keyof typeof METRICS;
 
 /**
- * The three ways the bytes of a file come in: a form that the gateway buffers, a form that the streaming server reads as it
- * arrives, or a PUT to the bucket by the URL of a ticket.
+ * The three ways in which the bytes of a file come in:
+ * - `inline`: a form that the gateway buffers;
+ * - `streaming`: a form that the streaming server reads as it arrives;
+ * - `direct`: a PUT to the bucket by the URL of a ticket.
  */
 export const LANES = ['inline', 'streaming', 'direct'] as const;
 export type Lane = (typeof LANES)[number];

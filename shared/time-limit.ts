@@ -17,13 +17,16 @@ import { ApiError } from './errors.ts';
 
 /** How long one attempt of a call to the database may take. A few milliseconds are usual: a call that takes longer is lost. */
 export const DATABASE_CALL_MS = 2_000;
-/** How long the write of one item is repeated while DynamoDB refuses it because of transactions on the item (a few ms each). */
+/**
+ * How long the write of one item is repeated while DynamoDB refuses it because of transactions on the item. Each transaction takes a few
+ * milliseconds.
+ */
 export const WRITE_PATIENCE_MS = 2_000;
 /** How long work may go on after its deadline: the time of a last call, and of the write that gives the upload up. */
 export const WORK_AFTER_DEADLINE_MS = DATABASE_CALL_MS + (WRITE_PATIENCE_MS + DATABASE_CALL_MS);
 /**
- * How long a request waits for work that only tidies up after its outcome is decided, such as the removal of a deleted file's
- * object. It usually takes 50 ms. When it takes longer, the sweeper does it.
+ * How long a request waits for work that does not change its outcome, such as the removal of a deleted file's object. Such a removal
+ * usually takes 50 ms. When it takes longer than this limit, the sweeper does it.
  */
 export const TIDYING_MS = 2_000;
 /** The time left for our own answer when the limit is reached. */
@@ -60,7 +63,10 @@ export async function limited<Result>(
   }
 }
 
-/** Waits for a promise, at most to the end of the current work. @throws the reason of the limit when that comes first. */
+/**
+ * Waits for a promise, but not beyond the limit of the current work.
+ * @throws the reason of the limit when that comes first.
+ */
 export async function inTime<Result>(awaited: Promise<Result>): Promise<Result> {
   const signal = timeLimit();
   if (!signal) return awaited;
@@ -104,7 +110,6 @@ export function withinInvocation<Result>(invocation: Invocation, work: () => Pro
   return limited(endOf(invocation), work);
 }
 
-/** The deadline of the work of an invocation. */
 export function deadlineOf(invocation: Invocation): Deadline {
   return { deadlineAt: endOf(invocation) - WORK_AFTER_DEADLINE_MS };
 }

@@ -9,7 +9,7 @@ import { api, ask, CONTENT, type Service, type StoredFile, upload, WrongAnswer }
 export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArrivedUpload', Check>> = {
   health: ({ appUrl }) => ask(`${appUrl}/health`, {}, 200),
   startLogin: async ({ appUrl }) => {
-    // Without a Google client in the secret every start of a login is answered by 503, which is no fault of the version.
+    // While the secret has no Google client, every start of a login is answered by 503. The version is not at fault.
     await unless([503], ask(`${appUrl}/api/v1/auth/google`, { redirect: 'manual' }, 302));
   },
   // No login was started, so the answer leads to the login page.
@@ -54,8 +54,8 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
 export type Check = (service: Service) => Promise<unknown>;
 
 /**
- * A check could not judge its own function: a request to another function failed first, or was refused by a limit; or the answer is
- * one that the settings of the stage explain, such as the 503 of a login without a Google client.
+ * A check could not judge its own function. Either a request to another function failed first, or a limit refused that request. Or the
+ * settings of the stage explain the answer, such as the 503 of a login without a Google client.
  */
 export class NotJudged extends Error {
   constructor(cause: unknown) {
@@ -77,7 +77,7 @@ interface Ticket {
   };
 }
 
-/** The canary has no session. So the check of a route that needs one sends an unknown session: the route reads its tables, and refuses. */
+/** The canary has no session. So the check of a route that needs one sends an unknown session. The route reads its tables, and refuses. */
 function refusedWithoutSession({ appUrl }: Service, method: string, path: string): Promise<string> {
   const cookie = ['session', '__Host-session'].map((name) => `${name}=${'0'.repeat(43)}`).join('; ');
   return ask(`${appUrl}/api/v1${path}`, { method, headers: { cookie, origin: appUrl } }, 401);

@@ -19,8 +19,8 @@ export interface Pace {
 }
 
 /**
- * The body of a request, read at the reader's pace and bounded by a size, a rate and a deadline, so that no client can occupy
- * the server by sending slowly or without end. It can be read in two steps: first by the upload, then by {@link drain}.
+ * The body of a request. It is read at the reader's pace, within bounds of size, rate and time. So no client can occupy the server by
+ * sending slowly or without end. The body can be read in two steps: first by the upload, then by {@link drain}.
  */
 export class PacedBody implements ArrivingBody {
   readonly #request: IncomingMessage;

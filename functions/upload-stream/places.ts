@@ -1,12 +1,12 @@
 import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 
 /**
- * The places of this process, that is the requests it serves at the same time, and which of them give way when places are short.
+ * The places of this process. A request takes one place while it is served. When places are short, some requests give way.
  *
- * Lambda gives a process only a limited number of requests at the same time. When no process has a free place, Lambda refuses
- * further requests itself. So a quarter of the places is kept free for new requests: when more than three quarters are taken, we
- * cut first the bodies of refused requests, then slow uploads, until a quarter is free again or none of these is left. A fast
- * upload is never cut (decision 0015).
+ * Lambda gives a process only a limited number of requests at the same time. When no process has a free place, Lambda refuses further
+ * requests itself. So a quarter of the places is kept free for new requests. When more than three quarters are taken, we cut bodies: first
+ * those of refused requests, then slow uploads. We stop when a quarter is free again, or when no such body is left. A fast upload is never
+ * cut (decision 0015).
  */
 
 /** Refused and slow bodies are cut as soon as less than this part of all places is free. */
@@ -71,7 +71,7 @@ export class Places {
     return refused.length > this.#total * REFUSED_OF_ONE_OWNER;
   }
 
-  /** Cuts refused and slow bodies until enough places are free, or no such body is left. Call it when a body was refused. */
+  /** Cuts refused and slow bodies until enough places are free, or no such body is left. Call this when a body was refused. */
   makeRoom(): void {
     while (this.#occupants.size > this.#total * (1 - KEPT_FREE)) {
       const first = this.#firstToGiveWay();

@@ -27,12 +27,12 @@ import { PacedBody } from './paced-body.ts';
 import { type Occupant, type Owner, Places } from './places.ts';
 
 /**
- * The streaming lane: a Lambda Web Function, that is a plain HTTP server, for forms that are too large for a Lambda event or of
- * unknown length. It runs the same stack as `POST /files` behind the gateway, over a body that is still arriving.
+ * The streaming lane. It takes forms that are too large for a Lambda event, or whose length is unknown. It is a Lambda Web Function, that
+ * is, a plain HTTP server. It runs the same stack as `POST /files` behind the gateway, over a body that is still arriving.
  *
- * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is drained
- * first, within the bounds of {@link PacedBody}; a body that breaks them is cut. {@link Places} decides which body gives way
- * when there are more clients than this process can serve at once.
+ * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is drained first, within
+ * the bounds of {@link PacedBody}. A body that breaks these bounds is cut. When there are more clients than this process can serve at once,
+ * {@link Places} decides which body gives way.
  */
 
 warmUp(warmUpStorage);

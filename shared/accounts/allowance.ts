@@ -59,8 +59,8 @@ export function refusalOf(
 }
 
 /**
- * True when the account has sent so much today that even repeated uploads, with a used `Idempotency-Key`, are refused. A
- * repeated upload stores nothing, so it is still answered when the day is used up, but only up to twice the day's bytes.
+ * True when the account has sent so much today that even repeated uploads, with a used `Idempotency-Key`, are refused. A repeated upload
+ * stores nothing. So it is answered even when the day is used up, until the account has sent twice the day's bytes.
  */
 export function isRepeatingTooMuch(account: Account, limits: AccountLimits, now: number): boolean {
   return sentTodayBytes(account, now) > 2 * uploadBytesPerDayOf(account, limits);
@@ -103,9 +103,8 @@ export function refusalError(refusal: Refusal, now: number, facts: ErrorFacts): 
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Counts, for the day, bytes that were sent but became no file: those of a refused upload, or of a repeated one. It never
- * fails and never counts twice: when the write fails or its answer is lost, that is logged, and the bytes may be missing from
- * the count.
+ * Counts, for the day, bytes that were sent but became no file: those of a refused upload, or of a repeated one. This never fails, and
+ * never counts twice. When the write fails or its answer is lost, this is logged, and the bytes may be missing from the count.
  */
 export async function countDiscardedBytes(
   accounts: AccountStore,

@@ -32,13 +32,15 @@ export interface Audit {
 const CONCURRENCY = 16;
 
 /**
- * Compares an account's books with its rows, its seals with its rows, and its rows with the bucket (invariants I1, I3 to I5 and I15
- * of `docs/architecture.md`). If the books are right, it finds no differences, even when the sweeper still has work, as long as the
- * owner neither uploads nor deletes meanwhile. There is one exception: a deletion that died after it removed the object leaves a
- * file without an object, until the sweeper finishes the deletion, within 95 seconds (decision 0032).
+ * Compares an account's books with its rows, its seals with its rows, and its rows with the bucket. This checks the invariants I1, I3 to I5
+ * and I15 of `docs/architecture.md`.
  *
- * It reads the books, each page of the rows and each object at different times. If files are added or deleted meanwhile, it may
- * report differences although the books are right, or none although they are wrong, so such a report proves nothing. Therefore
+ * If the books are right, and the owner neither uploads nor deletes meanwhile, the audit finds no differences. This holds even when the
+ * sweeper still has work, with one exception. A deletion that died after it removed the object leaves a file without an object. The sweeper
+ * finishes such a deletion within 95 seconds (decision 0032).
+ *
+ * The audit reads the books, each page of the rows and each object at different times. If files are added or deleted meanwhile, the report
+ * proves nothing. It may have differences although the books are right, or none although the books are wrong. Therefore
  * {@link AuditStore.rewrite} compares `recorded.revision`, and refuses to write when the books have changed since they were read.
  * @throws ApiError `not_found` when there is no such account.
  */
@@ -136,8 +138,8 @@ function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile
 }
 
 /**
- * Every full leaf that has files has a seal with their names, and no other names; a leaf that is not full has none. Until the
- * sweeper has written a seal, it may be missing, or have the names of deleted files as well.
+ * Every full leaf that has files has a seal with their names, and no other names. A leaf that is not full has no seal. Until the sweeper
+ * has written a seal, the seal may be missing, or have the names of deleted files as well.
  */
 function compareSeals({ seals, unfinished }: Sealing, ready: readonly ReadyFile[], nextSeq: number): Difference[] {
   const files = Map.groupBy(ready, ({ seq }) => leafOf(seq));

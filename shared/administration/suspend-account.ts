@@ -55,9 +55,9 @@ export async function restoreAccount(
 }
 
 /**
- * Marks every key of an account as suspended or not suspended, like the account, whose row must have been written before. Each mark
- * has the state of the account as its condition. So when a suspension and a restoration run at the same time, the one that wrote
- * the account last decides the marks of all keys.
+ * Marks every key of an account as suspended or not suspended, like the account. The row of the account must have been written before. Each
+ * mark has the state of the account as its condition. A suspension and a restoration may run at the same time. Then the last write of the
+ * account decides the marks of all keys.
  * @returns the number of keys; undefined when the state has changed meanwhile.
  */
 async function markKeys(

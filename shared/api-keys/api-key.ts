@@ -128,9 +128,9 @@ export async function createApiKey(
 }
 
 /**
- * True for 1 to 100 code points, which are stored exactly as they came. A name is shown on one line and must be visible there:
- * control characters, line breaks, halves of surrogate pairs and the characters that embed, override or isolate a direction of text
- * are refused, and so is a name of nothing but white space or other invisible characters.
+ * True for 1 to 100 code points, which are stored exactly as they came. A name is shown on one line and must be visible there. So these are
+ * refused: control characters, line breaks, halves of surrogate pairs, and the characters that embed, override or isolate a direction of
+ * text. A name of nothing but white space or other invisible characters is refused, too.
  */
 function isKeyName(name: unknown): name is string {
   if (

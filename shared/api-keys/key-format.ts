@@ -2,9 +2,13 @@ import { createHash } from 'node:crypto';
 import { randomToken, toBase62 } from '../ids.ts';
 
 /**
- * A key is `svc_live_` or `svc_test_`, then a secret of 256 random bits in 43 letters and digits, then the secret's CRC32 in 6:
- * GitHub's format. The checksum proves nothing; it saves a database read for a mistyped key, and lets scanners of published
- * code recognise a key with almost no false alarms.
+ * A key has three parts, in GitHub's format:
+ * - `svc_live_` or `svc_test_`;
+ * - a secret of 256 random bits in 43 letters and digits;
+ * - the CRC32 of the secret in 6 letters and digits.
+ *
+ * The checksum proves nothing. It saves a database read for a mistyped key. It also lets scanners of published code recognise a key with
+ * almost no false alarms.
  * Source: github.blog, "Behind GitHub's new authentication token formats".
  */
 const SECRET_BITS = 256;
@@ -14,7 +18,6 @@ const FORMAT = /^svc_(?:live|test)_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 /** `live` in the production stage, `test` in every other. */
 export type KeyKind = 'live' | 'test';
 
-/** Makes a new key. */
 export function generateKey(kind: KeyKind): string {
   const secret = randomToken(SECRET_BITS);
   return `svc_${kind}_${secret}${checksum(secret)}`;

@@ -16,16 +16,14 @@ import {
 import { writeItem } from './transactions.ts';
 
 /**
- * Conditions on the row of an account. An account is suspended when its row has `suspended`, whatever the value; the rows of
- * its keys have the same mark, because a request with a key reads the row of the key and not that of the account. (Sessions
- * have no such mark: a suspension ends them.)
+ * Conditions on the row of an account. An account is suspended when its row has `suspended`, whatever the value. The rows of its keys have
+ * the same mark, because the row of a key alone decides whether the key is valid. Sessions have no such mark: a suspension ends them.
  */
 
 /** The account exists and is not suspended, so it may be given a key, a session or a file. */
 export const ACCOUNT_IS_OPEN = 'attribute_exists(id) AND attribute_not_exists(suspended)';
 export const ACCOUNT_IS_SUSPENDED = 'attribute_exists(suspended)';
 
-/** Where the row of an account is. */
 export function accountAt(id: string) {
   return { TableName: tableName('accounts'), Key: { id } };
 }
@@ -33,9 +31,9 @@ export function accountAt(id: string) {
 /**
  * {@link AccountStore} in DynamoDB, with one row for each account:
  * - its profile: `email`, `name`, `picture_url`, `created_at` (epoch milliseconds);
- * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (a map of
- *   listing groups to their numbers of removed files), `books_revision` (0 while it is absent). Only transactions change what they say;
- *   `mergeRemoved`, which is one conditional update, writes several entries of `removed` as one that says the same;
+ * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (by listing
+ *   group, its number of removed files), `books_revision` (0 while absent). Only transactions change what the books say. `mergeRemoved` is
+ *   one conditional update, which writes several entries of `removed` as one entry that says the same;
  * - `fence`: a transaction makes a file only if it has read this value (see `SettlementStore.giveUp`);
  * - the bytes sent on its last day with an upload: `sent_bytes`, `sent_day` (days since 1970); both absent before the first;
  * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true
@@ -122,7 +120,6 @@ export function probeDatabase(signal: AbortSignal): Promise<unknown> {
   return dynamoDb.send(new GetCommand(accountAt('probe')), { abortSignal: signal });
 }
 
-/** Reads the row of an account. */
 export function toAccount(item: Item): Account {
   const pictureUrl = readOptionalText(item, 'picture_url');
   const storageLimitBytes = readOptionalNumber(item, 'storage_limit_bytes');
@@ -145,7 +142,6 @@ export function toAccount(item: Item): Account {
   };
 }
 
-/** The entries of `removed` in the row of an account. */
 function readRemoved(account: Item): Map<number, number> {
   const groups = Object.entries(readNumbers(account, 'removed') ?? {});
   return new Map(groups.map(([group, files]) => [Number(group), files]));

@@ -92,8 +92,8 @@ export const administrationStore: AdministrationStore = {
   },
 
   async remove(id) {
-    // The condition fails when an earlier attempt, whose answer was lost, has removed the account, even if a login has created the
-    // account again since.
+    // The condition fails when an earlier attempt has removed the account, but its answer was lost. It fails even if a login has created
+    // the account again since.
     const removal = new DeleteCommand({ ...accountAt(id), ConditionExpression: 'attribute_exists(deleting)' });
     await failedCondition(writeItem(() => dynamoDb.send(removal)));
   },
@@ -130,8 +130,8 @@ export const keyMarkStore: KeyMarkStore = {
 };
 
 /**
- * Removes records of an account that is being deleted. Because of the condition, a transaction that arrives late does not remove what
- * a newly created account of the same id has written.
+ * Removes records of an account that is being deleted. The condition fails in a transaction that arrives after the account was removed. So
+ * such a transaction removes nothing of a new account with the same id.
  */
 async function removeAll(accountId: string, table: string, keys: readonly Item[]): Promise<void> {
   const isBeingDeleted = { ...accountAt(accountId), ConditionExpression: 'attribute_exists(deleting)' };
@@ -143,9 +143,8 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
 }
 
 /**
- * Updates the row of an account. It is a transaction, though of one item, because all attempts of a transaction carry one
- * token: an attempt that was given up, and arrives after its retry and after a contrary command (`restore` after `suspend`),
- * then changes nothing.
+ * Updates the row of an account, by a transaction of one item. All attempts of a transaction carry one token. So an attempt that was given
+ * up and arrives after its retry changes nothing, even after a contrary command (`restore` after `suspend`).
  * @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none.
  */
 async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {

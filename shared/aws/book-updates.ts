@@ -49,9 +49,12 @@ interface Clause {
  * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it
  * read. The counts alone would not show it: one file may have been added, and another deleted.
  *
- * The condition fails when the account is gone, when a limit would be exceeded, and when the row no longer agrees with what the caller
- * read in it: the place of the next file, the fence, a storage limit of the account's own, and whether bytes were sent today. When the entry has a `fileCountLimit`, it
- * also fails when the account is suspended or being deleted.
+ * The condition fails in these cases:
+ * - the account is gone;
+ * - a limit would be exceeded;
+ * - the place of the next file, the fence or the account's own storage limit has changed since the caller read it;
+ * - the first bytes of the day were sent since the caller read the account;
+ * - the entry has a `fileCountLimit`, and the account is suspended or being deleted.
  */
 export function accountUpdate({
   accountId,
@@ -140,9 +143,9 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**
- * The update of the leaf of a deleted file: it adds the bit of the file to the bitmap of the deleted files. It has no condition of its
- * own: the condition on the row of the file, in the same transaction, makes sure that the bit is added once (a second addition would
- * carry into the next bit). The update also makes the leaf due for the sweeper, which takes the name of the file out of its seal.
+ * The update of the leaf of a deleted file. It adds the bit of the file to the bitmap of the deleted files. It has no condition of its own:
+ * the condition on the row of the file, in the same transaction, makes sure that the bit is added only once. A second addition would carry
+ * into the next bit. The update also makes the leaf due for the sweeper, which takes the name of the file out of the seal.
  * @param now  epoch milliseconds.
  */
 export function leafUpdate(accountId: string, seq: number, now: number): TransactWriteUpdate {
@@ -154,7 +157,7 @@ export function leafUpdate(accountId: string, seq: number, now: number): Transac
   };
 }
 
-/** Makes the sweeper write the seal of a leaf in its next run, because the leaf has become full, or its seal is wrong. */
+/** Makes the sweeper write the seal of a leaf in its next run. This is for a leaf that has become full, or whose seal is wrong. */
 export function sealNow(accountId: string, leaf: number, now: number): TransactWriteUpdate {
   const ref = { accountId, id: leafId(leaf) };
   return {

@@ -4,9 +4,9 @@ import { DATABASE_CALL_MS } from '../time-limit.ts';
 export const ATTEMPTS = 3;
 
 /**
- * How long one attempt of a call may take, in milliseconds, from its first byte to the beginning of its answer. An
- * attempt usually takes far less, so an attempt that takes longer is lost. {@link ATTEMPTS} attempts of this length fit into
- * every function that makes the call (test/infra/stacks/call-times.test.ts).
+ * How long one attempt of a call may take, in milliseconds, from its first byte to the beginning of its answer. An attempt usually takes
+ * far less, so an attempt that takes longer is lost. Every function that makes the call has time for {@link ATTEMPTS} attempts of this
+ * length (test/infra/stacks/call-times.test.ts).
  */
 export const CALL_MS = {
   /** DynamoDB, Secrets Manager, Systems Manager: they usually take single-digit milliseconds. */
@@ -14,8 +14,8 @@ export const CALL_MS = {
   /** S3, for one small object: its head, its removal, and its bytes when they came in one event (at most one part). */
   object: 4_000,
   /**
-   * S3, for a part of a streaming upload, and for making one object of all parts. All attempts fit into what is left
-   * of the lease of the upload's slot in the worst case, even if no renewal succeeds meanwhile.
+   * S3, for a part of a streaming upload, and for making one object of all parts. Just before a renewal, two thirds of the lease of the
+   * upload's slot are left. All attempts fit into this time. So the lease lasts even if no renewal succeeds meanwhile.
    */
   part: 12_000,
   /** S3, for a copy inside the bucket. */

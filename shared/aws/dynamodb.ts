@@ -9,8 +9,8 @@ import { TABLES, type TableName } from './tables.ts';
 import { answeredInMemory } from './warm-up.ts';
 
 /**
- * The name under which a table was deployed. Call it at use, not at load: then a file may hold stores for
- * functions that do not all have the same tables. (When a function loads, `env.ts` makes sure that it has the names of all its tables.)
+ * The name under which a table was deployed. Call it at use, not at load: then a file may hold stores for functions that do not all have
+ * the same tables. `env.ts` makes sure, when a function loads, that it has the names of all its tables.
  */
 export function tableName(table: TableName): string {
   return required(TABLES[table].variable);
@@ -39,8 +39,8 @@ const client = new DynamoDBClient(callSettings(CALL_MS.database));
 export const dynamoDb = documentClient();
 
 /**
- * The same client without retries: for writes that must happen at most once for each call, like the rate limiter's, where a retry
- * after a lost answer would count the request twice.
+ * The same client without retries, for writes that must happen at most once for each call. An example is the rate limiter: a retry after a
+ * lost answer would count the request twice.
  */
 export const dynamoDbOnce = documentClient((middlewareStack) => {
   // The middleware that retries is replaced, not removed, because the middleware that signs has its place relative to it.
@@ -109,8 +109,8 @@ function toWholeNumber(digits: string): number | bigint {
 }
 
 /**
- * The item that a failed condition found, from the error of a single write or from the reason why a transaction was
- * cancelled. The document client leaves these items as they came over the wire; this is the one place that translates them.
+ * The item that a failed condition found. `failure` is the error of a single write, or the reason why a transaction was cancelled. The
+ * document client leaves these items as they came over the wire. This is the one place that translates them.
  * @returns undefined when there was no such item, or when the write did not ask for it
  *   (`ReturnValuesOnConditionCheckFailure`).
  */

@@ -5,9 +5,9 @@ export interface Credentials {
 }
 
 /**
- * The credentials of a function's role, which Lambda sets as variables. In the bundles of functions this stands in the place of
- * the SDK's `@aws-sdk/credential-provider-node` (infra/bundle), which looks for credentials in a dozen places: configuration
- * files, single sign-on, instance metadata. That is 170 kB of code, which no function needs.
+ * The credentials of a function's role, which Lambda sets as variables. In the bundles of functions this replaces the SDK's
+ * `@aws-sdk/credential-provider-node` (infra/bundle). The SDK's provider looks for credentials in a dozen places, such as configuration
+ * files, single sign-on and instance metadata. That is 170 kB of code, which no function needs.
  * Source: Lambda Developer Guide, "Defined runtime environment variables".
  * @returns a provider, which throws an Error when the variables are not set.
  */

@@ -35,7 +35,7 @@ const UNREACHABLE = new Set([
   'EAI_AGAIN',
 ]);
 
-/** True when AWS could not serve the call now: it was throttled, failing, unreachable or too slow. False when AWS refused it. */
+/** True when AWS could not serve the call now: AWS throttled it, failed, was unreachable or was too slow. False when AWS refused it. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata, $retryable } = error as SdkError;
@@ -62,9 +62,9 @@ interface AwsClient<Input extends object, Output extends object> {
 
 /**
  * Prepares a client. It takes part in warm-ups (`warm-up.ts`). Each of its calls keeps the time limit of the work that makes the call
- * (`time-limit.ts`). Every transient failure that remains after the client's own retries becomes `service_unavailable`, and so does the
- * refusal of a call that an operator has stopped. Other refusals (a failed condition, a missing key, a missing grant) pass unchanged: the
- * stores translate those that they expect.
+ * (`time-limit.ts`). Every transient failure that remains after the client's own retries becomes `service_unavailable`. So does the refusal
+ * of a call that an operator has stopped. Other refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores
+ * translate those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);

@@ -7,7 +7,6 @@ export function fileKey({ accountId, id }: FileRef) {
   return { account_id: accountId, id };
 }
 
-/** Where the row of a file is. */
 export function fileAt(ref: FileRef) {
   return { TableName: tableName('files'), Key: fileKey(ref) };
 }
@@ -20,9 +19,9 @@ const IDS_PREFIX = '#ids#';
 const LONG_MARK = 'a';
 
 /**
- * The id of the row of a leaf. The ids sort like the leaves, so that the leaves of a group are one range: six digits below leaf
- * 1,000,000, from there on the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account. The names of
- * these rows are short because 128 of them are read for a page.
+ * The id of the row of a leaf. The ids sort like the leaves, so that the leaves of a group are one range. Below leaf 1,000,000 the number
+ * has six digits. From there on it has the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account. The ids are
+ * short because 128 of these rows are read for a page.
  */
 export function leafId(leaf: number): string {
   return LEAF_PREFIX + leafDigits(leaf);

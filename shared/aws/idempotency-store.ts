@@ -34,7 +34,10 @@ export function claimForFile(claim: IdempotencyClaim, file: StoredFile): Transac
   };
 }
 
-/** Writes the record of a key that stands for a ticket. @param replaces  an earlier ticket of the key that will never be a file. */
+/**
+ * Writes the record of a key that stands for a ticket.
+ * @param replaces  the id of an earlier ticket of the key, which will never be a file.
+ */
 export function claimForTicket(
   claim: IdempotencyClaim,
   ticket: FileRef,

@@ -29,9 +29,9 @@ import { limitAndTranslate } from './failures.ts';
 import { answeredInMemory } from './warm-up.ts';
 
 /**
- * The one S3 client of a function. It adds a checksum only where an operation requires one. With the default of the SDK, it would add
- * the CRC32 of an empty body to presigned URLs, which would then refuse every upload. A call that may take longer than a
- * call for a small object sets its own time.
+ * The one S3 client of a function. It adds a checksum only where an operation requires one. The default of the SDK would add the CRC32 of
+ * an empty body to presigned URLs. S3 would then refuse every upload that is not empty. A call that may take longer than a call for a small
+ * object sets its own time.
  */
 export const s3 = new S3Client({ ...callSettings(CALL_MS.object), requestChecksumCalculation: 'WHEN_REQUIRED' });
 limitAndTranslate(s3);
@@ -54,8 +54,8 @@ export const objectStore: ObjectStore = {
     try {
       await storeInParts(key, description, (upload) => putParts(upload, parts), CALL_MS.part);
     } catch (error) {
-      // The operator or the bucket's lifecycle aborted the upload. (It is not a repeated CompleteMultipartUpload whose first answer
-      // was lost: S3 answers that again that it is done.)
+      // The operator or the bucket's lifecycle aborted the upload. When the first answer to CompleteMultipartUpload was lost, a repeated
+      // one does not fail like this: S3 answers again that it is done.
       if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
       throw error;
     }
@@ -144,10 +144,7 @@ export const objectInventory: ObjectInventory = {
   },
 };
 
-/**
- * Makes a call that is answered without a connection, so that Node compiles the functions of the client now, not at the first
- * call to S3.
- */
+/** Makes a call that is answered without a connection. So Node compiles the functions of the client now, not at the first call to S3. */
 export async function warmUpStorage(): Promise<void> {
   await answeredInMemory('', () => s3.send(new HeadBucketCommand({ Bucket: bucket })));
 }
@@ -244,8 +241,8 @@ function headersOf({ owner, mimeType, contentDisposition }: ObjectDescription) {
 }
 
 /**
- * True when S3 answers that there is no such object. To callers that may not list the bucket, S3 answers 403 instead, so a
- * function that asks this needs the grant to list it.
+ * True when S3 answers that there is no such object or upload. For an object, S3 answers 403 instead when the caller may not list the
+ * bucket. So a function that asks about an object needs the grant to list the bucket.
  */
 function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;

@@ -14,9 +14,9 @@ const KEPT_MS = 10 * RATE_WINDOW_MS;
 /**
  * {@link RateLimitStore} in DynamoDB. Each step is one conditional write, which the SDK never retries.
  *
- * A row holds `l`, the stamps of the slots, oldest first. With shared slots it also holds `u`, their sizes in the same order,
- * and `c`, the uses that are left in the newest. The names are short because a row of 120 stamps must fit in 1 KB, one write
- * unit.
+ * A row holds `l`, the stamps of the slots, oldest first. With shared slots it also holds `u` and `c`. `u` has the sizes of the slots, in
+ * the same order. `c` is the number of uses that are left in the newest slot. The names are short because a row of 120 stamps must fit in 1
+ * KB, one write unit.
  */
 export const rateLimitStore: RateLimitStore = {
   async attempt(key, policy, step) {

@@ -11,8 +11,8 @@ import { failedConditions, transact } from './transactions.ts';
 const PATIENCE_MS = 2_000;
 
 /**
- * {@link SealStore} in DynamoDB. A seal is an item of its own beside the row of its leaf, so that the transaction of a deletion
- * writes only the small row.
+ * {@link SealStore} in DynamoDB. A seal is an item of its own, beside the row of its leaf. So the transaction of a deletion writes only the
+ * small row.
  */
 export const sealStore: SealStore = {
   async seals(accountId, { first, last }) {

@@ -16,8 +16,8 @@ const secretsManager = new SecretsManagerClient(callSettings(CALL_MS.database));
 limitAndTranslate(secretsManager);
 
 /**
- * Reads the OAuth client of the login. A secret that the operator has not filled in, or has filled in wrongly, is not kept, so
- * that the next request notices its correction.
+ * Reads the OAuth client of the login. Until a process has read a valid secret, each request reads it again, so a correction is noticed at
+ * once. After that, the process keeps the last valid secret when it reads a missing or wrong one.
  * @throws ApiError `service_unavailable`. Its cause names the secret and tells nothing of its content.
  */
 export const loginProvider = cached(() => readSecret('LOGIN_PROVIDER_SECRET', parseLoginProvider), { keepMs: KEPT_MS });

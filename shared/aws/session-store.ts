@@ -48,8 +48,8 @@ const refresh: SessionCredentials['refresh'] = async ({ tokenHash, refreshedAt, 
 export const sessionCredentials: SessionCredentials = { find, refresh };
 
 /**
- * {@link SessionStore} in DynamoDB: one row for each session, under the hash of its token; and one row for each account,
- * which lists its sessions ({@link SessionList}), because a global index would be a moment behind its table.
+ * {@link SessionStore} in DynamoDB. Each session has a row, under the hash of its token. Each account has a row that lists its sessions
+ * ({@link SessionList}). A global index cannot replace this list, because an index is a moment behind its table.
  */
 export const sessionStore: SessionStore = {
   find,
@@ -133,9 +133,9 @@ async function removeRow(tokenHash: string): Promise<boolean> {
 }
 
 /**
- * The row that lists the sessions of one account, so that one strong read finds all of them (decision 0016). Every login
- * rewrites it, in the transaction that adds the session. A session that ends stays in the list until its 30 days are over,
- * so the list may name sessions that are gone.
+ * The row that lists the sessions of one account, so that one strong read finds all of them (decision 0016). Every login rewrites it, in
+ * the transaction that adds the session. A session that ends early may stay in the list until its 30 days are over. So the list may name
+ * sessions that are gone.
  */
 interface SessionList {
   /** When each session ends at the latest, in epoch seconds, by the hash of its token. */

@@ -154,12 +154,12 @@ interface Joining<Known, Outcome> {
 
 /**
  * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. It fails if another file was
- * settled meanwhile; each further attempt waits for a turn and reads the account again (decision 0024). For two seconds after a
- * conflict that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a
- * leaf also makes the sweeper write the seal of the leaf.
+ * settled meanwhile. Each further attempt waits for a turn and reads the account again (decision 0024). For two seconds after a conflict
+ * that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a leaf also
+ * makes the sweeper write the seal of the leaf.
  *
- * A transaction whose answer was lost may still reach DynamoDB after this function has thrown or has returned no file, and then makes
- * the file. When there is `giveUp` and this function has returned no file, that cannot happen any more.
+ * A transaction whose answer was lost may still reach DynamoDB after this function has thrown, or has returned no file. Then it makes the
+ * file. With `giveUp` this cannot happen after the function has returned no file.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,

@@ -32,10 +32,7 @@ const number = (name: string): Key => ({ name, type: 'N' });
 export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /**
-   * The rows of files and tickets, the leaves of the listing with their seals, the notes of deletions, and the state of the walk of the
-   * bucket.
-   */
+  /** Files, tickets, leaves of the listing, their seals and lists of ids, notes of deletions, and the state of the bucket's walk. */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),
@@ -66,8 +63,10 @@ export const TABLES = {
     ttl: 'expires_at',
   },
   /**
-   * One row for each window of a rate limit (`<class>#<limit>#<subject>`), one for the streams of each account (`streams#<account>`), and
-   * one for each span of time in which uploads of an account take turns (`turns#<account>#<span>`).
+   * Three kinds of rows:
+   * - `<class>#<limit>#<subject>`: a window of a rate limit;
+   * - `streams#<account>`: the streams of an account;
+   * - `turns#<account>#<span>`: the turns of an account's uploads in one span of time.
    */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },
   /** One row for each key: `<account>#<Idempotency-Key>`. */

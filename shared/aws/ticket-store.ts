@@ -25,9 +25,7 @@ import {
 import { fileAt, sortableTime } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-/**
- * The partition key of a ticket is this text and the number of its shard; the rows of files have the id of their account there.
- */
+/** The partition key of a ticket is this text and the number of its shard. The partition key of a file is the id of its account. */
 const PARTITION = '#tickets#';
 
 /** `state` is a reserved word. */
@@ -35,8 +33,8 @@ const STATE = { '#state': 'state' };
 const PENDING = { ':pending': 'pending' };
 
 /**
- * {@link TicketStore} in DynamoDB: rows of the table of files, in partitions of their own. Their ids begin with the time at which the
- * ticket ends, so that the sweeper finds them without an index (decision 0038).
+ * {@link TicketStore} in DynamoDB: rows of the table of files, in partitions of their own. The id of a row begins with the time at which
+ * the ticket ends if it is not renewed. So the sweeper finds the rows without an index (decision 0038).
  */
 export const ticketStore: TicketStore = {
   async get(ref) {
@@ -88,8 +86,7 @@ export const ticketStore: TicketStore = {
   async *endedAt(shard, time, rows) {
     const pages = query(shard, {
       KeyConditionExpression: 'account_id = :partition AND id < :time',
-      // An id begins with the time of the end and has more characters, so the ids of tickets that end at `time + 1` sort after
-      // `:time`.
+      // An id begins with the time of the end, and more characters follow. So the ids of tickets that end at `time + 1` sort after `:time`.
       ExpressionAttributeValues: { ':time': sortableTime(time + 1) },
       Limit: rows,
     });
@@ -163,8 +160,8 @@ export function ticketSettles(ref: FileRef, objectKey: string): TransactWriteUpd
 }
 
 /**
- * The update that ends the reservation of a ticket. It fails when the ticket is no longer pending, or was renewed since it was read,
- * because then its client still uses it.
+ * The update that ends the reservation of a ticket. It fails when the ticket is no longer pending. It also fails when the ticket was
+ * renewed since it was read, because then the client still uses the ticket.
  */
 export function ticketIsReleased(ticket: Ticket, state: Ticket['state']): TransactWriteUpdate {
   return {

@@ -20,9 +20,9 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  * Writes all items or none. It tries again when DynamoDB cancels the transaction because another writer was at work on one of
  * the items. The SDK does not retry these; without the retries half of 60 writers of one item would fail.
  *
- * All attempts carry one request token, so that an attempt whose answer was lost is not applied a second time by the next.
- * When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written: then
- * what it wrote must be harmless, or the sweeper must find it.
+ * All attempts carry one request token. So when the answer to an attempt was lost, the next attempt does not apply the writes a second
+ * time. When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written. So what the
+ * caller writes must be harmless, or the sweeper must find it.
  * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with the SDK's own retries, ends at most
  *   {@link DATABASE_CALL_MS} later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.

@@ -6,10 +6,10 @@ import { dynamoDb, epochSeconds, readNumber, tableName } from './dynamodb.ts';
 import { jitter, writeItem } from './transactions.ts';
 
 /**
- * The turns of an account. An upload takes a turn when its transaction has conflicted with another upload of the account, or
- * probably would. Then it waits for a moment of its own instead of a random time (decisions 0024 and 0034). The rate limits table
- * has a row `turns#<account>#<span>` for each span of time in which turns are taken, with the time of the first turn and the length
- * of all turns.
+ * The turns of an account. An upload takes a turn when its transaction has conflicted with another upload of the account, or probably
+ * would. Then it waits for a moment of its own instead of a random time (decisions 0024 and 0034). The rate limits table has a row
+ * `turns#<account>#<span>` for each span of time in which turns are taken. The row has the time of the first turn and the length of all
+ * turns.
  *
  * Turns do not lock anything: an upload that tries at another moment is only more likely to conflict again. So an unused turn, a wrong
  * clock, and a write that is applied twice or late do no harm.
@@ -36,8 +36,8 @@ export function noteConflict(accountId: string, ms: number): void {
 }
 
 /**
- * How long a transaction of a busy account takes. Uploads of a busy account should take a turn before their first attempt, because
- * without a turn this attempt would nearly always fail.
+ * How long a transaction of a busy account takes. Uploads of a busy account should take a turn before their first attempt. Without a turn
+ * this attempt would nearly always fail.
  * @returns milliseconds; undefined when the account is not busy.
  */
 export function busyMs(accountId: string): number | undefined {
@@ -50,7 +50,7 @@ const SHORTEST_MS = 12;
 const LONGEST_MS = 500;
 /** The calls of a turn: the read of the account, and the transaction. */
 const CALLS_OF_TURN = 2;
-/** The length of a span. All uploads that an account usually sends at the same time have their turns within one span. */
+/** All uploads that an account usually sends at the same time have their turns within one span. */
 const SPAN_MS = 2_000;
 const KEPT_MS = 60_000;
 

@@ -8,9 +8,9 @@ import type { HttpRequest, MiddlewareStack } from '@smithy/types';
 const serversInMemory = new AsyncLocalStorage<NodeHttpHandler>();
 
 /**
- * Runs work whose calls to AWS are answered by a server in memory, without a connection. It is for what a function does while it loads:
- * Node compiles functions at their first use, and Lambda gives a function a whole processor while it loads, but at its first request only
- * the share that belongs to its memory. Calls of other work go to AWS.
+ * Runs work whose calls to AWS are answered by a server in memory, without a connection. A Lambda function does such work while it loads,
+ * because Node compiles code at its first use. While the function loads, Lambda gives it a whole processor. At its first request it gets
+ * only the share that belongs to its memory. Calls of other work go to AWS.
  * @param body  the body of every answer. Its status is 200.
  */
 export function answeredInMemory<Result>(body: string, work: () => Promise<Result>): Promise<Result> {

@@ -34,9 +34,8 @@ const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
 /**
- * How many times we may lose the lease to another attempt: the ticket was pending when we read it, but another attempt took the lease
- * before us, or took it from us while we copied. (Waiting while another attempt has the lease is not counted. A ticket that is no longer
- * pending is not tried again.)
+ * How many times we may lose the lease on a pending ticket to another attempt. The other attempt took the lease before us, or took it from
+ * us while we copied. Waiting while another attempt has the lease is not counted. A ticket that is no longer pending is not tried again.
  */
 const TRIES = 3;
 
@@ -49,18 +48,18 @@ interface Completing extends Deadline {
 }
 
 /**
- * Makes a direct upload a file once its bytes have arrived. It is safe to call this repeatedly, at the same time (the client
- * and the event of the bucket usually race), and while the ticket is being cancelled: one attempt at a time copies the bytes,
- * under a lease on the ticket, and the others wait for its file. When an attempt fails, the ticket stays pending, so the next attempt
- * can succeed until the ticket ends. (Only when the account has the maximum number of files, the ticket becomes `refused`.)
+ * Makes a direct upload a file once its bytes have arrived. It is safe to call this repeatedly, at the same time, and while the ticket is
+ * being cancelled. Usually the client and the event of the bucket race. One attempt at a time copies the bytes, under a lease on the
+ * ticket. The other attempts wait for its file. When an attempt fails, the ticket stays pending. So the next attempt can succeed until the
+ * ticket ends. Only when the account has the maximum number of files, the ticket becomes `refused`.
  *
  * Each attempt copies to a public key of its own, and writes this key to the row of the ticket first. So the sweeper finds the
  * copies of attempts that died, or that finished after their lease had ended; no link leads to such copies. The bytes that arrived
  * stay in `incoming/` until the ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
- * @throws ApiError `not_found`; `upload_incomplete`; `storage_limit_exceeded` when the account has the maximum number of files
- *   (then the ticket is `refused`, and this is the answer until its end); `service_unavailable`, for example when another
- *   attempt takes too long.
+ * @throws ApiError `not_found`; `upload_incomplete`; `service_unavailable`, for example when another attempt takes too long;
+ *   `storage_limit_exceeded` when the account has the maximum number of files. Then the ticket is `refused`, and every later call throws
+ *   this error, until the ticket ends.
  */
 export async function completeUpload(
   stores: CompletingStores,
@@ -175,8 +174,8 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
   });
 
 /**
- * Gives the lease back, so that the next attempt does not have to wait until it ends, then removes the copy. If this fails or we
- * die, the lease ends by itself, and the sweeper removes the copy when the ticket ends.
+ * Gives the lease back, then removes the copy. So the next attempt does not have to wait for the end of the lease. If this fails or we die,
+ * the lease ends by itself, and the sweeper removes the copy when the ticket ends.
  * @returns the file when the attempt has made it: the answer of its settlement was lost, or an earlier try of it arrived late.
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {

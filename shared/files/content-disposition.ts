@@ -4,8 +4,8 @@ import { isInline } from './media-type.ts';
 const NOT_ATTR_CHAR = /['()*]/g;
 
 /**
- * The `Content-Disposition` that a file is served with (RFC 6266): `inline` or `attachment` as {@link isInline} says, and the
- * name twice, in ASCII for old clients and in UTF-8 (RFC 8187) for all others.
+ * The `Content-Disposition` that a file is served with (RFC 6266). Its type is `inline` or `attachment`, as {@link isInline} says. It has
+ * the name twice: in ASCII for old clients, and in UTF-8 (RFC 8187) for all others.
  * @param name  any string; a lone surrogate becomes U+FFFD.
  * @returns printable ASCII, always well-formed.
  */
@@ -15,8 +15,11 @@ export function contentDisposition(name: string, mimeType: string): string {
 }
 
 /**
- * Removes accents. Replaces by `_` all characters that are not printable ASCII, `"` and `\` (many clients cannot unescape them), `%` (some
- * clients decode it; RFC 6266, appendix D), and `/`. A name that has only accents becomes `_`.
+ * Removes accents. A name that has only accents becomes `_`. These characters are replaced by `_`, too:
+ * - all that are not printable ASCII;
+ * - `"` and `\`, because many clients cannot unescape them;
+ * - `%`, because some clients decode it (RFC 6266, appendix D);
+ * - `/`.
  */
 function asciiName(name: string): string {
   const ascii = name

@@ -89,9 +89,8 @@ export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxB
 const TRIES = 3;
 
 /**
- * Reserves the size of a file, and signs the URL for its PUT. One transaction writes the reservation, the row and the idempotency
- * record. If we die after that transaction, the client does not get the ticket, and the sweeper gives the reservation back when the
- * ticket ends.
+ * Reserves the size of a file, and signs the URL for its PUT. One transaction writes the reservation, the row and the idempotency record.
+ * If we die after that transaction, the client does not get the ticket. Then the sweeper gives the reservation back when the ticket ends.
  * @throws ApiError `storage_limit_exceeded`, `rate_limit_exceeded` for the bytes of the day, `idempotency_conflict`,
  *   `service_unavailable`.
  */
@@ -164,7 +163,7 @@ async function reserve(
     return await stores.settlements.reserve(reservation, deadline);
   } catch (error) {
     // The transaction may have succeeded although its answer was lost. A client that gets an error must own nothing, so we give the
-    // reservation back now; if that fails, the sweeper does it when the ticket ends.
+    // reservation back now. If that fails, the sweeper does it when the ticket ends.
     const { ticket } = reservation;
     // This write has its own deadline, because the reservation is given back even when the deadline of the request has passed.
     const giveBack = { deadlineAt: Date.now() + WRITE_PATIENCE_MS };
@@ -176,7 +175,7 @@ async function reserve(
 }
 
 /**
- * Signs a new URL for a ticket, and moves the end of the ticket, so that the client keeps the reservation for as long as it sends.
+ * Signs a new URL for a ticket, and makes the ticket end later. So the client keeps the reservation for as long as it sends.
  * @returns undefined when the ticket is no longer pending.
  */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {

@@ -39,8 +39,7 @@ const TRIES = 3;
  * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If that fails or we
  * die before it, one PUT may still succeed. Then its bytes make no file, make S3 refuse further PUTs, and are removed when the ticket
  * ends.
- * @throws ApiError `not_found` for an unknown id, an id of another account, a form that is still being uploaded, and a
- *   deleted file.
+ * @throws ApiError `not_found` for an unknown id, an id of another account, a form that is still arriving, and a deleted file.
  */
 export async function deleteFile(
   stores: DeletingStores,
@@ -76,8 +75,8 @@ export async function deleteFile(
 }
 
 /**
- * Tries to remove the object of a file, or to store the empty object of a cancelled ticket. If it fails, the deletion succeeds all the
- * same, and the sweeper removes what is left, at the latest when the ticket ends.
+ * Tries to remove the object of a file, or to store the empty object of a cancelled ticket. If this fails, the deletion still succeeds. The
+ * sweeper removes what is left, at the latest when the ticket ends.
  * @returns whether it was done.
  */
 async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<boolean> {

@@ -1,11 +1,11 @@
 import type { FileRef } from './file.ts';
 
 /**
- * A deletion is noted before it removes anything. The sweeper reads every note, and repeats the deletions in it, so a deletion whose
+ * A deletion is noted before it removes anything. The sweeper reads every note, and repeats the deletions in it. So a deletion whose
  * process died is finished (decision 0032).
  */
 
-/** The files of one account whose deletion began in the same span of {@link NOTE_MS}, or some of them if there were many. */
+/** The files of one account whose deletion began in the same span of {@link NOTE_MS}. If there were many, a note has only some of them. */
 export interface DeletionNote {
   /** The id of the note's row. */
   readonly id: string;

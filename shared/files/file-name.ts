@@ -12,14 +12,14 @@ const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
  * A name of more UTF-16 code units than {@link HEAD_LENGTH} and {@link TAIL_LENGTH} together is cut before it is normalised: only these
- * units of its beginning and its end are kept. Otherwise a run of accents would take quadratic time: 64 KB of them took seconds. The
- * units in between cannot be part of the result, because that has at most {@link FILE_NAME_MAX_BYTES} bytes. (Only in a run of hundreds
- * of accents on one letter, which no real name has, may the cut change the letter.)
+ * units of its beginning and its end are kept. Otherwise a run of accents would take quadratic time: 64 KB of them took seconds. The units
+ * in between cannot be part of the result, because the result has at most {@link FILE_NAME_MAX_BYTES} bytes. There is one exception, which
+ * no real name has: in a run of hundreds of accents on one letter, the cut may change the letter.
  *
  * - The head: normalising composes letters with their accents, but any two code units still give at least one byte. So the result
  *   cannot hold more units of the beginning than twice its bytes.
- * - The tail: it holds the whole extension. An extension has at most 21 characters (`.tar`, a dot, and 16 more), and each of the 16
- *   is made of at most four code units (a letter with three accents).
+ * - The tail: it holds the whole extension. An extension has at most 21 characters: `.tar`, a dot, and 16 more. Each of the 16 is made of
+ *   at most four code units (a letter with three accents).
  */
 const HEAD_LENGTH = 2 * FILE_NAME_MAX_BYTES;
 const TAIL_LENGTH = 128;
@@ -28,9 +28,9 @@ const TAIL_LENGTH = 128;
 const EXTENSION = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
 
 /**
- * The name that a file is listed and downloaded under: the client's base name in NFC, without control and bidi characters,
- * in at most {@link FILE_NAME_MAX_BYTES} bytes of UTF-8 with its extension kept. When nothing visible is left but dots, the
- * name is `file` and the extension of the type.
+ * The name that a file is listed and downloaded under: the client's base name in NFC, without control and bidi characters. It has at most
+ * {@link FILE_NAME_MAX_BYTES} bytes of UTF-8, and keeps the extension. When nothing visible is left but dots, the name is `file` and the
+ * extension of the type.
  * @param clientName  as the client sent it: a path of any system, ill-formed Unicode, or absent.
  * @returns never empty, never `.` or `..`, and holds no `/` or `\`.
  */

@@ -29,8 +29,8 @@ function percent(character: string): string {
 }
 
 /**
- * Reads the row of an id that a client gives; undefined when there is none. The account's other rows, such as the listing
- * counters, have ids that are not UUIDs, so they are not found, and no read is made.
+ * Reads the row of an id that a client gives; undefined when there is none. An id that is not a UUID is not read. So a client cannot find
+ * the account's other rows, such as the leaves of its listing.
  */
 export async function findRow(stores: { readonly files: FileStore }, ref: FileRef): Promise<FileRow | undefined> {
   return isUuid(ref.id) ? stores.files.get(ref) : undefined;
@@ -41,10 +41,7 @@ export async function findTicket(stores: { readonly tickets: TicketStore }, ref:
   return isUuid(ref.id) ? stores.tickets.get(ref) : undefined;
 }
 
-/**
- * Reads one file.
- * @throws ApiError `not_found` for an unknown id, an id of another account, and a file that is not ready or is being deleted.
- */
+/** @throws ApiError `not_found` for an unknown id, an id of another account, an unfinished upload, and a deleted file. */
 export async function getFile(stores: { readonly files: FileStore }, ref: FileRef): Promise<StoredFile> {
   const row = await findRow(stores, ref);
   if (row?.state !== 'ready') throw new ApiError('not_found');

@@ -63,7 +63,7 @@ export type FileRow = ReadyFile | DeletedFile;
 export interface Ticket extends FileRef {
   /**
    * While the ticket is `pending`, its size is charged: this is its reservation. A ticket is `refused` when the account had no room for
-   * another file at its completion. Like a cancelled ticket it can no longer become a file; but its completion is answered
+   * another file at its completion. Like a cancelled ticket, a refused one can no longer become a file. But its completion is answered
    * `storage_limit_exceeded`, not `not_found`.
    */
   readonly state: 'pending' | 'settled' | 'cancelled' | 'refused' | 'ended';
@@ -86,8 +86,8 @@ export interface Ticket extends FileRef {
 }
 
 /**
- * Makes the id of a ticket. It says when the ticket ends, if it is not renewed. So the row of a ticket can be found by its id although
- * the rows are in the order of their ends, and the sweeper needs no index (decision 0038).
+ * Makes the id of a ticket. The id says when the ticket ends, if the ticket is not renewed. The rows of tickets are in the order of these
+ * ends. So a row can be found by the account and the id, and the sweeper needs no index (decision 0038).
  * @param lifetimeMs  milliseconds; a multiple of 1,000, because the id has room for whole seconds only, and at most 291 hours.
  */
 export function newTicketId(now: number, lifetimeMs: number): string {

@@ -61,9 +61,9 @@ export async function listFiles(
 }
 
 /**
- * The account and the files were read at the same time, so a file that was added or deleted meanwhile may show in only one of the two
- * reads. A first page that is not full has all files, so its length is the total. For a full page the total is the count in the
- * account's row, but at least the length of the page.
+ * The account and the files were read at the same time. So a file that was added or deleted meanwhile may show in only one of the two
+ * reads. A first page that is not full has all files, so its length is the total. For a full page the total is the count in the account's
+ * row, but at least the length of the page.
  */
 function firstPage(account: Account, files: ListedFile[], limit: number): FilePage {
   const isAll = files.length < limit;

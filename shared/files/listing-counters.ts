@@ -3,12 +3,11 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 
 /**
- * Finds a page by its offset, without reading the files before it. Every file has a `seq`, its place in the account's listing: 0 for
- * the account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only deleted files are
- * counted: those of a leaf by a bitmap in a row of the leaf, those of a group in the account's row. The transactions that delete files
- * update these counts. All other seqs below the account's next one belong to files. So a page takes three reads: the account, the (at
- * most 128) leaves of one group, the files; the first page needs no leaves. The seqs of deleted files stay unused; nothing is ever
- * split or moved.
+ * Finds a page by its offset, without reading the files before it. Every file has a `seq`, its place in the account's listing: 0 for the
+ * account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only deleted files are counted: those
+ * of a leaf by a bitmap in a row of the leaf, those of a group in the account's row. The transactions that delete files update these
+ * counts. All other seqs below the account's next one belong to files. So a page takes three reads: the account, the leaves of one group
+ * (at most 128), and the files. The first page needs no leaves. The seqs of deleted files stay unused; nothing is ever split or moved.
  */
 
 export const LEAF_SEQS = 64;
@@ -48,7 +47,6 @@ export const isLastOfLeaf = (seq: number): boolean => slotOf(seq) === LEAF_SEQS 
 /** The bit of a seq in the bitmap of its leaf. */
 export const bitOf = (seq: number): bigint => 1n << BigInt(slotOf(seq));
 
-/** First and last leaf of a group. */
 export function leavesOfGroup(group: number): LeafRange {
   return { first: group * LEAVES_PER_GROUP, last: (group + 1) * LEAVES_PER_GROUP - 1 };
 }
@@ -79,8 +77,8 @@ export const givenBits = (nextSeq: number, leaf: number): bigint =>
 
 /**
  * The number of removed files of each group that has any.
- * @param removed the map in the account's row: an entry is the number of deleted files of its group. An entry of n times the size
- *   of a group stands for n adjacent groups, beginning with its own, whose files are all deleted.
+ * @param removed  the map in the account's row. An entry is the number of deleted files of its group. If this number is n times the size of
+ *   a group, the entry stands for n adjacent groups, beginning with its own. All their files are deleted.
  */
 export function removedByGroup(removed: ReadonlyMap<number, number>): Map<number, number> {
   const byGroup = new Map<number, number>();
@@ -91,7 +89,7 @@ export function removedByGroup(removed: ReadonlyMap<number, number>): Map<number
   return byGroup;
 }
 
-/** The files of each group. */
+/** The number of ready files of each group. */
 export function readyByGroup({ nextSeq, removed }: Pick<Account, 'nextSeq' | 'removed'>): Map<number, number> {
   const ready = new Map<number, number>();
   const byGroup = removedByGroup(removed);
@@ -101,7 +99,7 @@ export function readyByGroup({ nextSeq, removed }: Pick<Account, 'nextSeq' | 're
   return ready;
 }
 
-/** The files of each leaf of a group. @param removed  the bitmaps of leaves; those of other leaves do not matter. */
+/** The number of ready files of each leaf of a group. @param removed  the bitmaps of leaves; those of other leaves do not matter. */
 export function readyByLeaf(nextSeq: number, group: number, removed: ReadonlyMap<number, bigint>): Map<number, number> {
   const ready = new Map<number, number>();
   const { first, last } = leavesOfGroup(group);
@@ -117,9 +115,9 @@ export function countBits(bits: bigint): number {
 }
 
 /**
- * Merges the entries of adjacent groups that were removed entirely, so that the account's row does not grow with every file
- * that the account ever had. Does so only when `seq`, the place of a new file, is the first of its group: once in 8,192
- * uploads. If this fails or we die before it, the first upload of the next group merges the entries.
+ * Merges the entries of adjacent groups that were removed entirely. Without this, the account's row would grow with the number of files
+ * that the account has ever had. It is done only when `seq`, the place of a new file, is the first of its group: once in 8,192 uploads. If
+ * this fails or we die before it, the first upload of the next group merges the entries.
  */
 export async function tidyGroups(accounts: AccountStore, accountId: string, seq: number): Promise<void> {
   if (seq % GROUP_SEQS !== 0 || seq === 0) return;

@@ -12,8 +12,8 @@ const INCOMING_PREFIX = 'incoming/';
 const TOKEN_BITS = 128;
 
 /**
- * Makes a new key. Every attempt to publish bytes takes one, so that a late write of one attempt cannot store bytes under the link of
- * another (invariant I12 of `docs/architecture.md`).
+ * Makes a new key. Every attempt to publish bytes takes a key of its own. So a late write of one attempt cannot store bytes under the link
+ * of another (invariant I12 of `docs/architecture.md`).
  */
 export function newPublicKey(): string {
   return PUBLIC_PREFIX + randomToken(TOKEN_BITS);

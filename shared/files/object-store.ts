@@ -10,7 +10,6 @@ export interface ObjectDescription {
 interface Copy {
   readonly from: string;
   readonly to: string;
-  /** The size of the object to copy. */
   readonly sizeBytes: number;
 }
 
@@ -85,7 +84,8 @@ export interface SignedPut {
 }
 
 /**
- * Signs a URL that takes one PUT, only of this length and type and, if there is a checksum, only of the bytes with this checksum.
+ * Signs a URL that takes one PUT, and only of this length and type. If there is a checksum, the URL takes only the bytes with this
+ * checksum.
  * @param validity  the PUT must begin within `lifetimeMs` from `now`.
  */
 export type SignUpload = (

@@ -20,8 +20,8 @@ export type FileAtSeq = Pick<ListedFile, 'id' | 'seq'>;
 /** The sealed names of an account's leaves (see `sealed-names.ts`), and which of their files are deleted. */
 export interface SealStore {
   /**
-   * Reads the seals of a range of leaves, eventually consistent: a seal that was written in the last second may be missing, or
-   * hold the names that were just taken out of it.
+   * Reads the seals of a range of leaves, eventually consistent. A seal that was written in the last second may be missing. A seal may
+   * still hold the names that were taken out of it in the last second.
    */
   seals(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, Seal>>;
 
@@ -29,16 +29,20 @@ export interface SealStore {
   removed(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, bigint>>;
 
   /**
-   * Writes the seal of a leaf, and takes the leaf out of the index of unfinished work, in one transaction. Does neither when a file
-   * of the leaf was deleted since the lease was taken, when the lease has passed to another sweeper, or when the rows of the leaves
-   * were removed with the account. So no name comes back, however late this write arrives.
+   * Writes the seal of a leaf, and takes the leaf out of the index of unfinished work, in one transaction. The transaction writes nothing
+   * in three cases:
+   * - a file of the leaf was deleted since the lease was taken;
+   * - the lease has passed to another sweeper;
+   * - the rows of the leaves were removed with the account.
+   *
+   * So no name comes back, however late this write arrives.
    * @param files  the files of the leaf, in any order. Their ids are written as well, for {@link ListingStore.filesAt}.
    */
   seal(work: LeasedLeaf, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
 
   /**
-   * Takes a leaf that has no seal yet out of the index of unfinished work, unless it has become due again since the lease was
-   * taken.
+   * Takes a leaf that has no seal yet out of the index of unfinished work. The leaf stays there if it has become due again since the lease
+   * was taken.
    */
   leaveUnsealed(work: LeasedLeaf): Promise<void>;
 }
@@ -50,8 +54,8 @@ interface SealingStores {
 }
 
 /**
- * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this after the
- * transaction that fills a leaf, and again a day after the first deletion that follows, to take out the names of all files that were
+ * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this after the transaction
+ * that fills a leaf. It calls this again a day after the first deletion that follows. This takes out the names of all files that were
  * deleted in that day.
  *
  * The result depends only on the leaf, so this is harmless twice. If we die, the leaf is due again when its lease ends. Until then a

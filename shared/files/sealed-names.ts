@@ -2,16 +2,17 @@ import type { ListedFile } from './file.ts';
 import { LEAF_SEQS, slotOf } from './listing-counters.ts';
 
 /**
- * The names of a full leaf, packed for searching: one text holds the 64 folded names, so one native call finds out whether any of them
- * contains the searched part, and one read unit reads hundreds of names. No file is added to a full leaf, so its seal changes only when
- * the names of deleted files are taken out.
+ * The names of a full leaf, packed for searching. One text holds the 64 folded names. So one native call finds out whether any of them
+ * contains the searched part, and one read unit reads hundreds of names. No file is added to a full leaf, so its seal changes only when the
+ * names of deleted files are taken out.
  */
 export interface Seal {
   /** The folded names of seqs 0 to 63 of the leaf, with a separator between them; empty where there is no file. */
   readonly names: string;
   /**
-   * The version of Unicode by which the names were folded, if one of them has a character that this version does not know:
-   * another version may fold it differently. The folding of known characters never changes (Unicode's stability policy).
+   * The version of Unicode by which the names were folded. It is present only if one of the names has a character that this version does
+   * not know. Another version may fold this character differently. The folding of known characters never changes (Unicode's stability
+   * policy).
    */
   readonly unicode?: string;
 }
@@ -45,8 +46,8 @@ export function slotsWith({ names }: Seal, part: string): number[] {
 }
 
 /**
- * Maps all spellings of a text, in upper and lower case and in composed and decomposed characters, to one (Unicode, section
- * 3.13, "canonical caseless matching").
+ * Maps all spellings of a text to one: upper and lower case become equal, and so do composed and decomposed characters. Source: Unicode,
+ * section 3.13, "canonical caseless matching".
  *
  * JavaScript has no case folding. Mapping to lower, upper and again lower case has the same effect: the first maps ẞ to ß, the second
  * ß to SS and ﬁ to FI. Only the final sigma needs a rule of its own: its lower case is ς at the end of a word, and σ elsewhere.

@@ -25,11 +25,11 @@ const LEAVES_PER_RANGE = 512;
  * a further call would cost more.
  */
 const NEAR_SEQS = 32;
-/** If reading the files of a page by their seqs would take more calls than this, they are read by their ids, which takes two. */
+/** If reading the files of a page by their seqs would take more calls than this, they are read by their ids. That takes two calls. */
 const CALLS_FOR_PAGE = 4;
 /**
  * A search reads the files of leaves without a seal from the index, in ranges. Of each range it keeps the newest matching files, at most
- * this many, so that it need not read them again if they are on the page.
+ * this many. So it need not read them again if they are on the page.
  */
 const KEPT_FILES = 2 * LEAF_SEQS;
 
@@ -63,13 +63,14 @@ interface Matches {
 }
 
 /**
- * Finds the files whose names contain the searched text, in upper or lower case. It reads the seals of the full leaves in parallel
- * ranges, the leaves without a seal from the index (usually only the newest leaf), and then the files of the page.
+ * Finds the files whose names contain the searched text, in upper or lower case. First it reads the names: the seals of the full leaves, in
+ * parallel ranges, and the leaves without a seal from the index. Usually only the newest leaf has no seal. Then it reads the files of the
+ * page.
  *
- * It misses no file whose upload was answered before: such a file is in the index, or in a leaf that was full when its seal was made.
- * It finds no deleted file: the bits of the deleted files are read strongly, and so are the files of the page. (A file that is deleted
- * between the read of its bit and that of its row is missing on the page, but counted in the total.) Memory holds the
- * ranges that are being read, and a number for each match: some ten megabytes when 1,000,000 files match.
+ * It misses no file whose upload was answered before: such a file is in the index, or in a leaf that was full when its seal was made. It
+ * finds no deleted file: the bits of the deleted files are read strongly, and so are the files of the page. A file may be deleted between
+ * the read of its bit and the read of its row. Then it is missing on the page, but counted in the total. Memory holds the ranges that are
+ * being read, and a number for each match: some ten megabytes when 1,000,000 files match.
  */
 export async function searchFiles(
   stores: SearchingStores,

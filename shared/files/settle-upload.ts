@@ -22,8 +22,8 @@ export interface SettledUpload {
  * Makes a staged upload a file, in one transaction: charged, counted, listed and recorded for its `Idempotency-Key`.
  *
  * When the transaction throws, for example because its answer is lost, we give the upload up. Giving up either makes sure that the
- * transaction has not happened and cannot happen any more, or finds the file. (The outcome stays unknown only when the database does not
- * answer then either. The client gets an error, although the file may exist; such a file is consistent and can be deleted.) See
+ * transaction has not happened and cannot happen any more, or finds the file. The outcome stays unknown only when the database does not
+ * answer then either. In that case the client gets an error, although the file may exist. Such a file is consistent and can be deleted. See
  * invariant I7 of `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
  *   another request took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. Then the upload is
@@ -91,9 +91,9 @@ async function refused(
 }
 
 /**
- * Wraps the settlements so that each new file, and its bytes, are counted in the metrics of a lane. A file is counted when we know
- * that its transaction has happened. So a replay, or an upload whose key another request has taken, is not counted, and a file whose
- * answer was lost may be missing.
+ * Wraps the settlements so that each new file, and its bytes, are counted in the metrics of a lane. A file is counted when we know that its
+ * transaction has happened. So a replay is not counted, and neither is an upload whose key another request has taken. A file may be missing
+ * in the count if the answer to its transaction was lost.
  */
 export function countedSettlements(settlements: SettlementStore, lane: Lane): SettlementStore {
   function count<Outcome>(outcome: Outcome, { sizeBytes }: UnsettledFile): Outcome {

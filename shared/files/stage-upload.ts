@@ -63,9 +63,9 @@ export type StagedUpload =
   | { readonly kind: 'replay'; readonly file: StoredFile };
 
 /**
- * Reads the account and the record of the `Idempotency-Key` at the same time. So the account may already include a file of an
- * earlier request with the same key, while the record of that request is not found. For this reason the record is read again before
- * an upload with a key is refused.
+ * Reads the account and the record of the `Idempotency-Key` at the same time. An earlier request with the same key may settle between these
+ * two reads. Then the account includes its file, but its record is not found. For this reason the record is read again before an upload
+ * with a key is refused.
  * @throws ApiError `unauthorized` when the account is gone.
  */
 export async function readAccountAndRecord(
@@ -84,10 +84,10 @@ export async function readAccountAndRecord(
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file; or
  * {@link discardUpload} removes it, when the rest of the request turns out to be bad.
  *
- * Content that cannot fit is refused before it is read, as far as its length is known then, and again when the first part is full.
- * Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to remove. Only the
- * object is written. If we die after that, or the storage reports a failure but stores the object, an object is left. No link leads
- * to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
+ * Content that cannot fit is refused before it is read. This check uses the least number of bytes that the content can have. The check is
+ * made again when the first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests
+ * leave nothing to remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, an
+ * object is left. No link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
  *   cannot fit; `idempotency_conflict`; and every error of the content.
  */

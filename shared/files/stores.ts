@@ -35,8 +35,8 @@ export interface TicketStore {
   renew(ref: FileRef, endsAt: number): Promise<boolean>;
 
   /**
-   * Takes the lease on completing a pending ticket, and adds the attempt's public key to the row, before anything is stored
-   * under that key. Only the holder of the lease can settle the ticket.
+   * Takes the lease on completing a pending ticket, and adds the attempt's public key to the row. The caller does this before it stores
+   * anything under that key. Only the holder of the lease can settle the ticket.
    * @returns `busy` when another attempt holds the lease.
    */
   beginAttempt(ref: FileRef, attempt: Attempt, now: number): Promise<'begun' | 'busy' | 'not pending'>;
@@ -49,8 +49,8 @@ export interface TicketStore {
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
   /**
-   * The tickets of a shard that have ended at `time`, some at a time, in the order of their ends before any renewal. The rows may be
-   * some seconds old.
+   * The tickets of a shard that have ended at `time`, some at a time. They come in the order of the ends that they had before any renewal.
+   * The rows may be some seconds old.
    * @param rows  how many rows to read at a time.
    * @throws after all tickets, the error of the first row that could not be read.
    */
@@ -101,14 +101,14 @@ export interface Settled {
  * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition
  * failed. It throws `service_unavailable` when it failed, or only its answer was lost.
  *
- * When a condition has failed, `settleUpload` cannot happen later. The other two can, because an earlier request of the SDK may still be
- * on its way: `settleTicket` until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time; a ticket
- * that appears so late ends like any other.
+ * When a condition has failed, `settleUpload` cannot happen later. The other two can, because an earlier request of the SDK may still be on
+ * its way: `settleTicket` until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket that
+ * appears so late ends like any other.
  */
 export interface SettlementStore {
   /**
-   * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent on
-   * the day of its `createdAt`, which is `now`, or the `createdAt` of the file before it if that is later.
+   * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent on the day
+   * of its `createdAt`. This time is `now`, or the `createdAt` of the file before it if that is later.
    * @returns the file, even if an earlier call has made it.
    */
   settleUpload(
@@ -129,8 +129,9 @@ export interface SettlementStore {
   giveUp(file: UnsettledFile): Promise<StoredFile | undefined>;
 
   /**
-   * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but
-   * is refused while the account has the maximum number of files. @param reservation.now  epoch milliseconds.
+   * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but is refused
+   * while the account has the maximum number of files.
+   * @param reservation.now  epoch milliseconds.
    */
   reserve(
     reservation: { ticket: Ticket; allowance: Allowance; now: number; claim?: NewClaim },
@@ -161,8 +162,8 @@ export interface SettlementStore {
  */
 export interface ReleaseStore {
   /**
-   * Takes a file out of the listing and the counts, and frees its size. Its row is removed. With `work.left`, which says that its
-   * object still exists, the row becomes `deleting` instead, and the sweeper removes object and row from `dueAt` on.
+   * Takes a file out of the listing and the counts, frees its size, and removes its row. `work.left` is present when the object still
+   * exists. Then the row becomes `deleting` instead, and from `dueAt` on the sweeper removes the object and the row.
    * @param work.now  epoch milliseconds.
    */
   releaseFile(

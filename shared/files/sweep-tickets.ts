@@ -5,7 +5,10 @@ import { incomingKey } from './object-key.ts';
 import { TICKET_SHARDS } from './stores.ts';
 import type { SweepingStores } from './work-store.ts';
 
-/** A ticket that ended without a file, one that was cancelled or refused, or the remains of a ticket that became a file. */
+/**
+ * What a sweep finished: `ticket`, a ticket that ended without a file; `cancelled`, one that was cancelled or refused; `leftovers`, the
+ * remains of one that became a file.
+ */
 type SweptKind = 'ticket' | 'cancelled' | 'leftovers';
 
 interface SweptTickets extends Readonly<Record<SweptKind, number>> {
@@ -19,8 +22,8 @@ interface SweptTickets extends Readonly<Record<SweptKind, number>> {
 const CONCURRENCY = 16;
 
 /**
- * Finishes the tickets that have ended. For each of them it gives the reservation back if the ticket is pending, then removes the
- * object that arrived and the copies of attempts that made no file, and then the row.
+ * Finishes the tickets that have ended. If a ticket is still pending, its reservation is given back first. Then the object that arrived and
+ * the copies of attempts that made no file are removed, and last the row.
  *
  * It may die at any step, and two may run at the same time: a row is removed last, and each step is harmless when repeated. When a
  * ticket cannot be finished, the next sweep tries again.
@@ -59,8 +62,8 @@ export async function sweepTickets(
 }
 
 /**
- * Finishes one ticket: first the books, after which a ticket that was pending cannot become a file any more; then the objects; then
- * the row. When we die in between, the next sweep continues.
+ * Finishes one ticket: first the books, then the objects, then the row. After the change of the books, a ticket that was pending cannot
+ * become a file any more. When we die in between, the next sweep continues.
  * @returns what was done; undefined when the ticket has changed since it was read, or another sweeper has finished it.
  */
 async function sweepTicket(stores: SweepingStores, ticket: Ticket, deadlineAt: number): Promise<SweptKind | undefined> {

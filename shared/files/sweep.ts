@@ -7,8 +7,12 @@ import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
 
 /**
- * What a sweep finished: a ticket that ended without a file, a cancelled or refused ticket, a deletion, what the ticket of a file
- * left behind (its object in `incoming/`, and copies of attempts that lost), or the seal of a leaf.
+ * What a sweep finished:
+ * - `ticket`: a ticket that ended without a file;
+ * - `cancelled`: a cancelled or refused ticket;
+ * - `deleted`: a deletion;
+ * - `leftovers`: what the ticket of a file left behind (its object in `incoming/`, and copies of attempts that lost);
+ * - `leaf`: the seal of a leaf.
  */
 type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers' | 'leaf';
 
@@ -38,9 +42,9 @@ const CONCURRENCY = 8;
  * ended (see {@link sweepTickets}). It writes the seals of leaves that have become full, or from which files were deleted. Then it
  * walks one page of the bucket (see {@link walkBucket}).
  *
- * It may die at any step, and two may run at the same time: a sweep takes each row of the index by a conditional lease, and each step on
- * a row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads 12 empty partitions (4 of the index, 4 of tickets, 4 of notes of deletions) and the state of the walk.
+ * It may die at any step, and two may run at the same time: a sweep takes each row of the index by a conditional lease, and each step on a
+ * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work reads the state
+ * of the walk and 12 empty partitions: 4 of the index, 4 of tickets, 4 of notes of deletions.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(

@@ -6,17 +6,18 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy with its function. (Bytes in
- * `incoming/` may be needed for longer. The walk keeps them, because the row of their ticket exists from before they arrive.)
+ * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy with its function. Bytes in `incoming/`
+ * may be needed for longer. The walk keeps them, because the row of their ticket exists from before they arrive.
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
 
 /**
- * Compares one page of the bucket with the table, and removes the objects that no row refers to. They come from a process that died
- * before it wrote a row or a note for the sweeper, or from a write that arrived after its row was removed. A walk begins once a day.
+ * Compares one page of the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died
+ * before it wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a
+ * day.
  *
- * Each object is compared once. If an object has its row when it is a day old, it loses the row only by a deletion, which removes the
+ * Each object is compared once. If an object has its row when it is a day old, it loses the row only by a deletion. A deletion removes the
  * object before the row. So a walk compares only objects that are new since the last walk. Older ones are only listed, 1,000 by one
  * request.
  */

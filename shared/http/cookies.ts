@@ -39,8 +39,8 @@ export function soleCookie(cookies: readonly Cookie[], name: string): string | u
 }
 
 /**
- * A `Set-Cookie` for this host alone. Scripts cannot read the cookie, and requests that other sites make do not carry it,
- * except when a person follows a link to this host.
+ * A `Set-Cookie` for this host alone. Scripts cannot read the cookie. Requests that other sites make do not carry it, except when a person
+ * follows a link to this host.
  * @param maxAgeMs  a multiple of 1,000, because a cookie keeps whole seconds; 0 removes the cookie.
  * @param isSecure  false only where the site has no TLS, as under `npm start`.
  */
@@ -52,8 +52,8 @@ export function setCookie(
 }
 
 /**
- * The name under which a cookie is set. A browser accepts a name with `__Host-` only from this host itself, over TLS, so no other host
- * of the domain can plant such a cookie. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
+ * The name under which a cookie is set. A browser accepts a name with `__Host-` only from this host itself, over TLS. So no other host of
+ * the domain can plant such a cookie. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
  */
 export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;
@@ -70,7 +70,6 @@ export function isSecureUrl(appUrl: string): boolean {
  */
 const sessionName = (appUrl: string) => cookieName('session', isSecureUrl(appUrl));
 
-/** The session token among a request's cookies. */
 export function sessionTokenIn(cookies: readonly Cookie[], appUrl: string): string | undefined {
   return soleCookie(cookies, sessionName(appUrl));
 }

@@ -68,8 +68,8 @@ export function header(event: ApiEvent, name: string): string | undefined {
 }
 
 /**
- * The address of the client, for the log. Only our edge can have sent this header: only the edge has the key of the gateway (decision
- * 0018), and the streaming server refuses requests that do not come from the edge before it logs anything.
+ * The address of the client, for the log. Only our edge can have sent this header: the gateway refuses requests without its key, which only
+ * the edge has (decision 0018). The streaming server refuses requests that do not come from the edge, before it logs anything.
  */
 export function loggedAddress(event: ApiEvent): string {
   return header(event, 'x-viewer-address') ?? event.requestContext.identity.sourceIp;

@@ -28,8 +28,8 @@ export class LoginError extends Error {
 }
 
 /**
- * True when a login ended because of the service, its settings or the identity provider, and not because of the person or the browser.
- * The alarm LoginFailures counts these logins.
+ * True when a login ended because of the service, its settings or the identity provider. False when it ended because of the person or the
+ * browser. The alarm LoginFailures counts the logins for which this is true.
  */
 export function isOurFailure(cause: unknown): boolean {
   if (cause instanceof LoginError) return cause.isOurFailure;

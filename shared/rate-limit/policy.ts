@@ -23,9 +23,9 @@ export interface RatePolicy {
 /** Up to this limit each admission has its own slot: a row of 120 stamps fits into 1 KB, one write unit. */
 const OWN_SLOT_MAX = 120;
 /**
- * The number of slots that admissions share above {@link OWN_SLOT_MAX}. Such a row stays within one write unit, too. A slot is
- * free again 60 s after its last use, so a client that never pauses gets only 98 % of its limit; a client that was idle may use all
- * of it immediately.
+ * The number of slots that admissions share above {@link OWN_SLOT_MAX}. Such a row stays within one write unit, too. A slot is free again
+ * 60 s after its last use. So a client that never pauses gets only 98 % of its limit. A client that was idle may use its whole limit
+ * immediately.
  */
 const SHARED_SLOTS = 72;
 

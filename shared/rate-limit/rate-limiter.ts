@@ -16,7 +16,6 @@ export interface RateDecision {
   readonly retryAfterSeconds: number;
 }
 
-/** Keeps the windows. */
 export interface RateLimitStore {
   /**
    * Tries a step on the row of `key`, by one write.
@@ -59,8 +58,8 @@ class LatestSubjects<Value> {
 
 /**
  * No request is admitted without a write to the row. To save further writes, one process remembers of its subjects:
- * - until when a subject is rejected, so that a client that does not wait costs no write. It can only reject, never admit: a
- *   slot in use stays in use until its time, whatever other processes do;
+ * - until when a subject is rejected, so that a client that does not wait costs no write. This memory can only reject, never admit: a slot
+ *   in use stays in use until its time, whatever other processes do;
  * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
  *   condition on the row.
  */
@@ -136,8 +135,8 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
 }
 
 /**
- * Rounded up, but at most the length of the window. A slot stays in use some milliseconds longer than that (the tolerance between clocks,
- * see `window.ts`), but these pass while the answer is on its way.
+ * Rounded up, but at most the length of the window. A slot stays in use some milliseconds longer than the window, by the tolerance between
+ * clocks (see `window.ts`). These milliseconds pass while the answer is on its way.
  */
 function secondsUntil(time: number, now: number): number {
   return Math.min(RATE_WINDOW_MS / 1_000, Math.max(0, Math.ceil((time - now) / 1_000)));

@@ -25,7 +25,6 @@ export interface SessionCredentials {
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
 }
 
-/** Keeps sessions. */
 export interface SessionStore extends SessionCredentials {
   /**
    * Stores a new session, unless its account is suspended or gone. An account has at most {@link SESSIONS_PER_ACCOUNT_MAX}:
@@ -37,7 +36,7 @@ export interface SessionStore extends SessionCredentials {
   remove(tokenHash: string): Promise<boolean>;
   /**
    * Ends every session of an account that was made before this call. Harmless at any time, and twice.
-   * @param options.last  the session that is ended after all others, so that its owner can try again when this fails on the way.
+   * @param options.last  the session that is ended after all others. So its owner can try again when this fails on the way.
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
@@ -72,8 +71,8 @@ export async function startSession(
 const REFRESHED_EVERY_MS = 3_600_000;
 
 /**
- * Finds the session of a token; undefined when there is none, or it has ended. It costs one read, and once an hour a write. (So
- * the idle time counts from a request up to an hour before the last one: a session may end that much early, never late.)
+ * Finds the session of a token; undefined when there is none, or it has ended. It costs one read, and once an hour a write. So the idle
+ * time may count from a request up to an hour before the last one. A session may end that much early, never late.
  */
 export async function findSession(
   sessions: SessionCredentials,

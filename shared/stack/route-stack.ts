@@ -19,7 +19,6 @@ export interface RouteRequest extends Deadline {
   param(name: string): string;
 }
 
-/** A path parameter; empty when the route has none of that name. */
 export function paramOf(event: ApiEvent, name: string): string {
   return event.pathParameters?.[name] ?? '';
 }
@@ -132,9 +131,9 @@ const USER_AGENT_MAX = 256;
 const LONG_WORD = /[\w-]{16,}/g;
 
 /**
- * Writes what a request has done into the audit trail (decision 0035), right after the effect. If the process dies in between, this
- * line is missing. Then only the rows and the line of the gateway show what happened. The user agent loses its quotes, so that no
- * client can write what a saved query takes for a field of the line.
+ * Writes what a request has done into the audit trail (decision 0035), right after the effect. If the process dies in between, this line is
+ * missing. Then only the rows and the line of the gateway show what happened. In the user agent, double quotes become single ones.
+ * Otherwise a client could write text that a saved query takes for a field of the line.
  */
 export function auditRequest(event: ApiEvent, what: AuditEvent, fields: AuditFields): void {
   audit(what, {

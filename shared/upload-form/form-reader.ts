@@ -38,9 +38,9 @@ const CRLF = Buffer.from('\r\n');
 const HEADERS_END = Buffer.from('\r\n\r\n');
 
 /**
- * Cuts a form into delimiters, header blocks and content (RFC 2046, section 5.1.1), and reads one chunk of the source at a
- * time. Content is returned as views of the source's chunks; nothing is copied, except where a chunk ends in what may be the
- * beginning of a delimiter.
+ * Cuts a form into delimiters, header blocks and content (RFC 2046, section 5.1.1). It reads one chunk of the source at a time. Content is
+ * returned as views of the source's chunks. A chunk is copied only if the one before it ends within a header block, or in what may be a
+ * part of a delimiter.
  *
  * The order of calls follows the body: `skipContent` (the preamble), then for each part `nextPart`, `readHeaders` and the
  * content, then `skipEpilogue`. Each call throws ApiError `invalid_request` when the body is not a form.

@@ -1,9 +1,9 @@
-/** A parameter ends at the end of the header, at a `;` that is last there, or at a `;` that begins another parameter. */
+/** A parameter ends at the end of the header. It also ends at a `;` that is last in the header, or that begins another parameter. */
 const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)|$)/y;
 
 /**
- * Real headers have three or four. Reading one may search the whole rest of the header, so without a bound a header of 16 KB
- * of quotes that never close would take a quarter of a second.
+ * Real headers have three or four parameters. Reading one may search the whole rest of the header. Without a bound, a header of 16 KB of
+ * quotes that never close would take a quarter of a second.
  */
 const PARAMETERS_MAX = 16;
 
@@ -12,8 +12,8 @@ const PARAMETERS_MAX = 16;
  * repeated, its first parameter counts; of more than {@link PARAMETERS_MAX} the first ones count. It is a Map, because a
  * client can call a parameter `__proto__`.
  *
- * It reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, a quoted one may
- * hold bare quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} matches.
+ * It reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, and a quoted one may hold bare
+ * quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} matches.
  */
 export function headerParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
@@ -46,9 +46,8 @@ function isParameterEnd(header: string, at: number): boolean {
 }
 
 /**
- * Where the quoted value that begins at `start` ends. A quote after a backslash counts as escaped, unless no other quote can
- * close the value: browsers do not escape, so they send the name `a\` as `"a\"`. Without a closing quote it is the end of the
- * header.
+ * Where the quoted value that begins at `start` ends. A quote after a backslash counts as escaped, unless no other quote can close the
+ * value: browsers do not escape, so they send the name `a\` as `"a\"`. A value without a closing quote ends with the header.
  */
 function closingQuote(header: string, start: number): number {
   let escaped = -1;

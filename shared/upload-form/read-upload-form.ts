@@ -24,8 +24,8 @@ export interface FileHandler<T> {
 }
 
 /**
- * Reads a `multipart/form-data` body (RFC 7578) with one file part under any field name, in constant memory and never
- * faster than `onFile` reads. Other fields, unselected file inputs, preamble and epilogue are skipped.
+ * Reads a `multipart/form-data` body (RFC 7578) with one file part under any field name. It needs constant memory, and never reads faster
+ * than `onFile` does. Other fields, unselected file inputs, preamble and epilogue are skipped.
  *
  * The file is the part with a file name. If no part has one, it is the only part with a content type other than
  * `text/plain` (decision 0020). Which of the two rules applies may be known only at the end of the form: see {@link FileOfForm}.
@@ -34,13 +34,17 @@ export interface FileHandler<T> {
  * delimiter and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard`
  * rejects, this rejects with the error that `discard` throws, because that is a fault of ours.
  *
- * This never closes the source, so that the caller decides what becomes of a refused body: an iterable that gives the same
- * iterator each time, as generators do, can be read on from where this stopped.
+ * This never closes the source, so that the caller decides what becomes of a refused body. An iterable that gives the same iterator each
+ * time, as generators do, can be read on from where this stopped.
  * @param contentType  the `Content-Type` of the whole body.
- * @throws the errors of `onFile`. ApiError `unsupported_media_type` when the body is not such a form; `invalid_request` when its
- *   boundary is absent or illegal, it has no file part or two, a file part is encoded or a form of its own, there are too
- *   many parts, a header block is longer than PART_HEADERS_MAX_BYTES, there is more than MULTIPART_FRAMING_MAX_BYTES
- *   besides the file, or the body is cut. An error of the source counts as a cut body, unless it is an ApiError.
+ * @throws the errors of `onFile`, and an error of the source if it is an ApiError. ApiError `unsupported_media_type` when the body is not
+ *   such a form. ApiError `invalid_request` in these cases:
+ * - the boundary is absent or illegal;
+ * - the form has no file part or two, or more than {@link PARTS_MAX} parts;
+ * - a file part is encoded, or a part is a form of its own;
+ * - a header block has a line that is not a header, or is longer than PART_HEADERS_MAX_BYTES;
+ * - there is more than MULTIPART_FRAMING_MAX_BYTES besides the file;
+ * - the body is cut, or the source fails with another error.
  */
 export async function readUploadForm<T>(
   source: AsyncIterable<Uint8Array>,
@@ -97,7 +101,7 @@ class FileOfForm<T> {
     if (this.#stored) throw twoFiles();
     this.#unnamedParts += 1;
     if (this.#unnamedParts === 1) return this.#hold(part);
-    // When two parts have only a type, neither of them is the file, but a part with a file name may still come.
+    // When two parts have only a type, neither of them is the file. A part with a file name may still come.
     this.#countHeldAsField();
     return this.#reader.skipContent();
   }
@@ -156,9 +160,8 @@ async function* piecesOf(...pieces: readonly Buffer[]): AsyncGenerator<Uint8Arra
 }
 
 /**
- * The pieces for a consumer that may stop early. The iterator has no `return`, so a `break` of the consumer leaves the
- * generator open, and we can read the rest from it. A `next()` that the consumer has not awaited must not end the process
- * when it fails.
+ * The pieces for a consumer that may stop early. The iterator has no `return`. So a `break` of the consumer leaves the generator open, and
+ * we can read the rest from it. A `next()` that the consumer has not awaited must not end the process when it fails.
  */
 function withoutReturn(pieces: AsyncGenerator<Uint8Array, undefined>): AsyncIterable<Uint8Array> {
   const next = () => {
