@@ -17,7 +17,10 @@ export interface ReconcileOptions {
 export interface AccountReport {
   readonly accountId: string;
   readonly differences: Difference[];
-  /** Also false when the account changed meanwhile, or a file could not be deleted; then run it again. */
+  /**
+   * Also false when the account changed meanwhile, or a file could not be deleted; then run it again. If a difference in the `listing`
+   * stays, the row of that file was edited by hand, and has to be mended by hand.
+   */
   readonly isRepaired: boolean;
 }
 
@@ -64,8 +67,10 @@ async function repairAccount(
   accountId: string,
   { differences, recorded, computed }: Audit,
 ): Promise<boolean> {
-  const areBooksRight = differences.every(({ what }) => what === 'object' || what === 'seal');
-  let isRepaired = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, deadline()));
+  const areBooksRight = differences.every(({ what }) => what === 'object' || what === 'seal' || what === 'listing');
+  const areRewritten = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, deadline()));
+  // An entry of the listing belongs to the row of its file, which nothing here writes.
+  let isRepaired = areRewritten && !differences.some(({ what }) => what === 'listing');
   for (const difference of differences) {
     if (difference.what === 'seal') await stores.audit.unseal(accountId, difference.leaf, deadline());
     if (difference.what !== 'object') continue;

@@ -98,6 +98,28 @@ describe('the books of an account', () => {
     expect(await usageOf(service, accountId)).toEqual({ bytes: computed.storageUsedBytes, files: computed.fileCount });
   });
 
+  test('are not reported as repaired while the listing has a row that is not a ready file', async () => {
+    const { accountId, files } = await accountWithFiles();
+    const [{ id, objectKey }] = files as [StoredFile];
+    const Key = { account_id: { S: accountId }, id: { S: id } };
+    await engine.send(
+      new UpdateItemCommand({
+        TableName: tables.files,
+        Key,
+        UpdateExpression: 'SET #state = :deleting',
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: { ':deleting': { S: 'deleting' } },
+      }),
+    );
+    const listing = { what: 'listing', fileId: id };
+    const [first] = await run({ accountId, repair: true });
+    expect(first).toMatchObject({ isRepaired: false, differences: expect.arrayContaining([listing]) });
+    expect(await run({ accountId, repair: true })).toEqual([{ accountId, isRepaired: false, differences: [listing] }]);
+    await engine.send(new DeleteItemCommand({ TableName: tables.files, Key }));
+    await stores.objects.remove(objectKey);
+    expect(await run({ accountId, repair: true })).toEqual([{ accountId, isRepaired: false, differences: [] }]);
+  });
+
   test('are left alone when they change during the audit', async () => {
     const { accountId } = await accountWithFiles();
     await setAccount(accountId, 'SET storage_used_bytes = :value', 99);
