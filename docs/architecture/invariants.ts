@@ -47,7 +47,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`; the bitmaps of the leaves hold exactly the other seqs below it, and the groups count them. `created_at` never decreases along `seq`.',
+      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`. The bitmaps of the leaves hold exactly the other seqs below `next_seq`, and the groups count these. `created_at` never decreases along `seq`.',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/files/listing-counters.ts'],
     tests: [
       [

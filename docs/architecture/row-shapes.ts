@@ -42,7 +42,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       ],
       removed: [
         'M',
-        'group → number of its deleted files; the number 8,192 × k means that k groups from there on are deleted entirely (I4)',
+        'group → number of its deleted files. If the number is 8,192 × k, it stands for this group and the k − 1 groups after it, whose files are all deleted (I4)',
       ],
       fence: [
         'N',

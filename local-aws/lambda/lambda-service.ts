@@ -94,7 +94,7 @@ export function createLambdaService(options: {
 /**
  * How many environments one function has at most. On AWS there may be a thousand. Here each environment is a thread of some 30 MB, whose
  * start takes a core about an eighth of a second. More than two per core would only wait for the core. Further events wait for a free
- * environment, which a caller cannot tell from a busy machine. Four are enough to test any interleaving of two.
+ * environment; to a caller this looks like a busy machine. Four are enough to test any interleaving of two.
  */
 const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 

@@ -3,7 +3,10 @@ import { pause } from './retry.ts';
 
 const now = () => performance.now() / 1_000;
 
-/** Keeps requests of one class within the rate limit, which it learns from the headers of the answers. */
+/**
+ * Lets requests of one class wait while the rate limit is used up, which the headers of the answers say. Requests that are sent at the same
+ * time may still exceed the limit: then some are answered 429, and are sent again.
+ */
 export class Pace {
   /** In seconds, like all times here. */
   #notBefore = 0;
