@@ -76,7 +76,8 @@ function handler(event) {
     if (path === FOR_PROGRAMS_PATH) request.uri = `/api/v1${path}`;
     return request;
   }
-  // This path only makes CloudFront deploy the streaming origin; requests to it would bypass the checks of an upload.
+  // A distribution has an origin only if a path leads to it, so the streaming origin has this path. A request to it would bypass the
+  // checks of an upload.
   if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
   request.querystring = withoutSemicolons(request.querystring);
   return routeBody(event);

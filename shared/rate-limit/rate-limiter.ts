@@ -58,7 +58,7 @@ class LatestSubjects<Value> {
 
 /**
  * No request is admitted without a write to the row. To save further writes, one process remembers of its subjects:
- * - until when a subject is rejected, so that a client that does not wait costs no write. This memory can only reject, never admit: a slot
+ * - until when a subject is rejected, so that a client that does not wait costs no write to the row. This memory can only reject, never admit: a slot
  *   in use stays in use until its time, whatever other processes do;
  * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
  *   condition on the row.

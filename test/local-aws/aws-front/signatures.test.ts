@@ -159,7 +159,7 @@ test('a presigned URL with an Authorization header beside it is refused, as on S
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Only one auth mechanism')]);
 });
 
-test('a call without a signature is refused by every service', async () => {
+test('a call without a signature is refused by S3, when the bucket is private, and by DynamoDB', async () => {
   const s3 = await fetch(`${front.endpoint}/${BUCKET}/key`);
   expect([s3.status, await s3.text()]).toEqual([403, expect.stringContaining('<Code>AccessDenied</Code>')]);
   const headers = { 'x-amz-target': 'DynamoDB_20120810.GetItem' };

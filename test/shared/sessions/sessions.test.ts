@@ -176,7 +176,7 @@ test('an account has at most a hundred sessions: one more ends the oldest', asyn
   expect(found.map((session) => session !== undefined)).toEqual([false, ...tokens.slice(1).map(() => true)]);
 });
 
-test('the list of sessions drops those that have ended', async () => {
+test('the list of sessions drops those whose 30 days are over', async () => {
   const accountId = await newAccount();
   await start(accountId);
   const token = await startSession(sessions, accountId, () => LOGIN + 30 * DAY_MS);
