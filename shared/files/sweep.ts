@@ -40,7 +40,7 @@ const CONCURRENCY = 8;
 /**
  * Runs every minute, and finishes what requests began and did not end: deletions (see {@link sweepDeletions}), and tickets that have
  * ended (see {@link sweepTickets}). It writes the seals of leaves that have become full, or from which files were deleted. Then it
- * walks one page of the bucket (see {@link walkBucket}).
+ * walks the bucket (see {@link walkBucket}).
  *
  * It may die at any step, and two may run at the same time: a sweep takes each row of the index by a conditional lease, and each step on a
  * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work reads the state
@@ -73,7 +73,7 @@ export async function sweep(
     });
     hasMore = due.hasMore;
   }
-  const walk = Date.now() < deadlineAt ? await walkOrFail(stores, now) : { removed: 0, failed: 0 };
+  const walk = await walkOrFail(stores, { now, deadlineAt });
   return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
 }
 
@@ -96,16 +96,15 @@ async function findDue(
 }
 
 /** Walks the bucket. A failure of the walk must not hide what was swept. */
-async function walkOrFail(stores: SweepingStores, now: number): Promise<{ removed: number; failed: number }> {
-  return walkBucket(stores, now).catch((error) => {
+const walkOrFail: typeof walkBucket = (stores, walking) =>
+  walkBucket(stores, walking).catch((error) => {
     log('error', 'page of the bucket not walked; the next sweep walks it', describeError(error));
     return { removed: 0, failed: 1 };
   });
-}
 
 /**
- * Finishes the work on one row: the seal of a leaf, or a deleted file, first its object, then its row. When we die in between, the row
- * is due again when its lease ends.
+ * Finishes the work on one row. For a leaf it writes the seal. For a deleted file it removes first the object, then the row. When we die in
+ * between, the row is due again when its lease ends.
  * @returns what was done; undefined when there was nothing to do, or another process does it.
  */
 export async function sweepRow(

@@ -1,5 +1,6 @@
 import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
+import type { Deadline } from '../time-limit.ts';
 import { fileOfIncomingKey, isPublicKey, parseOwner } from './object-key.ts';
 import type { ListedObject } from './object-store.ts';
 import type { SweepingStores, WalkState } from './work-store.ts';
@@ -12,34 +13,58 @@ const DAY_MS = 24 * 3_600_000;
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
 
+interface Walked {
+  readonly removed: number;
+  readonly failed: number;
+}
+
 /**
- * Compares one page of the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died
- * before it wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a
- * day.
+ * Compares the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died before it
+ * wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a day. It goes
+ * on, page by page, until it is over or `deadlineAt` has passed; then the next call goes on.
  *
- * Each object is compared once. If an object has its row when it is a day old, it loses the row only by a deletion. A deletion removes the
- * object before the row. So a walk compares only objects that are new since the last walk. Older ones are only listed, 1,000 by one
+ * Each object is compared once, when it is a day old. An object that has its row then loses the row only by a deletion, and a deletion
+ * removes the object first. So a walk compares only objects that are new since the last walk. Older ones are only listed, 1,000 by one
  * request.
+ * @param options.now  epoch milliseconds; may be the time of an event.
+ * @param options.deadlineAt  epoch milliseconds of the real clock.
  */
-export async function walkBucket(stores: SweepingStores, now: number): Promise<{ removed: number; failed: number }> {
-  const state = nextWalk(await stores.work.walk(), now);
-  if (!state) return { removed: 0, failed: 0 };
-  const page = await stores.inventory.page(state.after);
-  const fresh = page.objects.filter(({ modifiedAt }) => modifiedAt >= state.checkedBefore && modifiedAt < state.until);
+export async function walkBucket(
+  stores: SweepingStores,
+  { now, deadlineAt }: { readonly now: number } & Deadline,
+): Promise<Walked> {
+  let [removed, failed] = [0, 0];
+  let state = nextWalk(await stores.work.walk(), now);
+  while (state && !state.isOver && Date.now() < deadlineAt) {
+    const page = await walkPage(stores, state, now);
+    removed += page.removed;
+    failed += page.failed;
+    state = page.state;
+  }
+  return { removed, failed };
+}
+
+async function walkPage(
+  stores: SweepingStores,
+  { after, ...walk }: WalkState,
+  now: number,
+): Promise<Walked & { readonly state: WalkState }> {
+  const page = await stores.inventory.page(after);
+  const fresh = page.objects.filter(({ modifiedAt }) => modifiedAt >= walk.checkedBefore && modifiedAt < walk.until);
   const isOver = page.after === undefined;
   const checks = await eachOf(fresh, CONCURRENCY, (object) => checkObject(stores, object));
   const aborts = isOver ? await abortOldUploads(stores, now) : [];
-  const outcomes = [...checks, ...aborts];
-  const failed = outcomes.filter((outcome) => outcome === 'failed').length;
-  const { after: _, ...rest } = state;
-  // Two simultaneous sweepers process the same page twice. If we die before this write, the next sweep processes the page again.
-  await stores.work.saveWalk({
-    ...rest,
+  const count = (counted: Outcome) => [...checks, ...aborts].filter((outcome) => outcome === counted).length;
+  const failed = count('failed');
+  const state = {
+    ...walk,
     ...(page.after !== undefined && { after: page.after }),
     isOver,
-    hasFailed: state.hasFailed || failed > 0,
-  });
-  return { removed: outcomes.filter((outcome) => outcome === 'removed').length, failed };
+    hasFailed: walk.hasFailed || failed > 0,
+  };
+  // Two simultaneous sweepers process the same page twice. If we die before this write, the next sweep processes the page again.
+  await stores.work.saveWalk(state);
+  return { removed: count('removed'), failed, state };
 }
 
 /** The walk under way, or a new one if the last one began a day ago; else undefined. */

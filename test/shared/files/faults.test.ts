@@ -233,7 +233,7 @@ async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
  */
 test('a walk of the bucket that has a fault at any call is finished by the next', async () => {
   const later = Date.now() + 48 * HOUR_MS;
-  const walk = () => walkBucket(stores, later);
+  const walk = () => walkBucket(stores, { now: later, ...inTime() });
   const accountId = await newAccount(service);
   const { file } = await upload(service, accountId);
   const leaveStray = () =>
@@ -252,7 +252,7 @@ test('a walk of the bucket that has a fault at any call is finished by the next'
       const outcome = await applyFault(fault, nth, walk);
       await outcome.happenLate();
       await walk();
-      await walkBucket(stores, later + 24 * HOUR_MS);
+      await walkBucket(stores, { now: later + 24 * HOUR_MS, ...inTime() });
       expect({ fault, nth, stray: await strayKeys(service) }).toEqual({ fault, nth, stray: [] });
       expect(await stores.objects.size(file.objectKey)).toBe(5);
     }

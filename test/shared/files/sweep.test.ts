@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -9,6 +10,7 @@ import { firstEndOf } from '../../../shared/files/file.ts';
 import { TICKET_SHARDS } from '../../../shared/files/stores.ts';
 import { sweep } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
+import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { skipSeqs } from '../../support/generated-files.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
@@ -302,26 +304,47 @@ describe('the walk of the bucket', () => {
     expect(await openParts(service)).toEqual([]);
   });
 
-  test('takes one page for each sweep, and begins at most once a day', async () => {
-    const accountId = await newAccount(service);
-    for (const content of ['a', 'b']) await upload(service, accountId, content);
-    const inventory = { ...stores.inventory };
-    const keys = (await keysInBucket(service)).sort();
+  /** Stores that list one object in each page, and the pages that were read: after which key each began. */
+  function withSmallPages(meanwhile = async () => {}) {
     const pages: (string | undefined)[] = [];
+    const inventory = { ...stores.inventory };
     inventory.page = async (after) => {
       pages.push(after);
       const page = await stores.inventory.page(after);
+      await meanwhile();
       const [first] = page.objects;
       return first && page.objects.length > 1 ? { objects: [first], after: first.key } : page;
     };
+    return { pages, small: { ...stores, inventory } };
+  }
+
+  test('goes through all pages in one sweep, and begins at most once a day', async () => {
+    const accountId = await newAccount(service);
+    for (const content of ['a', 'b']) await upload(service, accountId, content);
+    const keys = (await keysInBucket(service)).sort();
+    const { pages, small } = withSmallPages();
     const begun = Date.now() + 2 * DAYS;
-    const sweepOnce = (now: number) =>
-      sweep({ ...stores, inventory }, { now, budget: { rows: 16, deadlineAt: Date.now() + 60_000 } });
-    for (let i = 0; i < keys.length + 3; i++) await sweepOnce(begun);
-    await sweepOnce(begun + DAYS - 1);
+    const sweepOnce = (now: number) => sweep(small, { now, budget: { rows: 16, deadlineAt: Date.now() + 60_000 } });
+    await sweepOnce(begun);
     expect(pages).toEqual([undefined, ...keys.slice(0, -1)]);
+    await sweepOnce(begun);
+    await sweepOnce(begun + DAYS - 1);
+    expect(pages).toHaveLength(keys.length);
     await sweepOnce(begun + DAYS);
-    expect(pages.slice(keys.length)).toEqual([undefined]);
+    expect(pages.slice(keys.length)).toEqual(pages.slice(0, keys.length));
+  });
+
+  test('begins no page after the time of the sweep, and the next sweep goes on there', async () => {
+    const accountId = await newAccount(service);
+    for (const content of ['a', 'b']) await upload(service, accountId, content);
+    const keys = (await keysInBucket(service)).sort();
+    const { pages, small } = withSmallPages(() => setTimeout(500));
+    const now = Date.now() + 2 * DAYS;
+    const sweepShortly = () => walkBucket(small, { now, deadlineAt: Date.now() + 250 });
+    await sweepShortly();
+    expect(pages).toEqual([undefined]);
+    await sweepShortly();
+    expect(pages).toEqual([undefined, keys[0]]);
   });
 });
 
