@@ -1,9 +1,10 @@
 import { type LimitName, parseLimit } from './limits.ts';
 
 /**
- * Every variable that a function or `npm run admin` may find in its environment, besides the limits (see `limits.ts`), `DATA_DIR` of
- * `npm start`, and what Lambda itself sets. The stack gives each function those that go with its grants. Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and
- * the files of `functions/` and `admin/` read them, through this file; domain code takes values.
+ * Every variable that a function or `npm run admin` may find in its environment. Not here are the limits (see `limits.ts`), `DATA_DIR` of
+ * `npm start`, and what Lambda itself sets. The stack gives each function those that go with its grants. Only `shared/aws/`, the
+ * middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `admin/` read them, through this file. Domain code takes
+ * values.
  */
 export const VARIABLES = {
   STAGE: '`prod`, `dev` or `local`; on every metric, and decides the prefix of API keys',

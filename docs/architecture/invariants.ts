@@ -149,7 +149,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. Two kinds of bytes count but may go beyond it: those of refused bodies, and those of uploads that are repeated under their `Idempotency-Key`. The latter may go up to twice the limit (decision 0014).',
+      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. Two kinds of bytes count too, but may exceed the limit. Those of refused bodies have no limit of their own. Those of uploads that are repeated under their `Idempotency-Key` end at twice the limit (decision 0014).',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
     tests: [
       ['test/contract/account-limits.test.ts', 'exactly as many simultaneous uploads succeed as the day has bytes for'],
@@ -188,7 +188,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'In any span of 60 seconds, an account (for the two classes of the login: a client address) has at most as many requests of a class admitted as the limit of the class allows.',
+      'In any span of 60 seconds, the service admits at most as many requests of a class for one account as the limit of the class allows. The two classes of the login are counted for a client address instead.',
     enforcedIn: ['shared/rate-limit/window.ts', 'shared/aws/rate-limit-store.ts'],
     tests: [
       [

@@ -57,7 +57,8 @@ interface Completing extends Deadline {
  * copies of attempts that died, or that finished after their lease had ended; no link leads to such copies. The bytes that arrived
  * stay in `incoming/` until the ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
- * @throws ApiError `not_found`; `upload_incomplete`; `service_unavailable`, for example when another attempt takes too long;
+ * @throws ApiError `not_found`; `upload_incomplete`; `unauthorized` when the account is suspended or gone; `timeout`;
+ *   `service_unavailable`, for example when another attempt takes too long;
  *   `storage_limit_exceeded` when the account has the maximum number of files. Then the ticket is `refused`, and every later call throws
  *   this error, until the ticket ends.
  */

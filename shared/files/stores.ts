@@ -99,10 +99,11 @@ export interface Settled {
 
 /**
  * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition
- * failed. It throws `service_unavailable` when it failed, or only its answer was lost.
+ * failed. It throws `service_unavailable` when it failed, or only its answer was lost; `unauthorized` when the account is suspended or gone;
+ * and `timeout` when the deadline had passed before it began.
  *
- * When a condition has failed, `settleUpload` cannot happen later. The other two can, because an earlier request of the SDK may still be on
- * its way: `settleTicket` until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket that
+ * When a condition has failed, `settleUpload` cannot happen later. `settleTicket` and `reserve` can, because an earlier request of the SDK
+ * may still be on its way: `settleTicket` until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket that
  * appears so late ends like any other.
  */
 export interface SettlementStore {
