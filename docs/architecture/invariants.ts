@@ -15,7 +15,7 @@ interface Invariant {
 export const INVARIANTS: readonly Invariant[] = [
   {
     statement: '`storage_used_bytes` of an account is the size of its ready files and of its pending tickets.',
-    enforcedIn: ['shared/aws/book-updates.ts', 'shared/aws/settlement-store.ts'],
+    enforcedIn: ['shared/aws/book-updates.ts', 'shared/aws/settlement-store.ts', 'shared/aws/release-store.ts'],
     tests: [
       [
         'test/shared/files/random-use.test.ts',
@@ -116,7 +116,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     statement:
       'A file is charged once and given back once. This holds however many requests and sweepers settle, complete, delete or sweep it at the same time.',
-    enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
+    enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/release-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       [
         'test/shared/files/upload.test.ts',
@@ -157,7 +157,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      "Each attempt to make a file stores its bytes under a new public key. So no late write of one attempt reaches the link of another. A deleted link stays dead, with one exception. When S3's answer to the write of the object is lost, the SDK sends the write again. If the file is then deleted before the first request takes effect, the link works again. It does so until the walk of the bucket removes the object (decision 0021).",
+      "Each attempt to make a file stores its bytes under a new object key. So no late write of one attempt reaches the link of another. A deleted link stays dead, with one exception. When S3's answer to the write of the object is lost, the SDK sends the write again. If the file is then deleted before the first request takes effect, the link works again. It does so until the walk of the bucket removes the object (decision 0021).",
     enforcedIn: ['shared/files/object-key.ts'],
     tests: [
       [

@@ -97,11 +97,11 @@ export const ROW_SHAPES: readonly RowShape[] = [
         'N',
         'ms; a PUT of the ticket may arrive until then; later than `<ms>` in the key if the ticket was renewed',
       ],
-      attempt_key: ['S', 'public key of the attempt that holds the lease to complete the ticket, or has settled it'],
+      attempt_key: ['S', 'object key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],
       attempt_keys: [
         'SS',
-        'public keys of all attempts except the one that made the file; when the ticket ends, the sweeper removes what is left of their copies',
+        'object keys of all attempts except the one that made the file; when the ticket ends, the sweeper removes what is left of their copies',
       ],
       idempotency: ['M', '`key`, `fingerprint` (hex SHA-256), `claimed_at` (ms); removed when the ticket is settled'],
     },

@@ -67,7 +67,7 @@ export interface Needs {
 
 /**
  * Grants a role exactly what is in `needs`.
- * @returns the environment variables by which the function finds it. One more, `NEEDED_VARIABLES`, lists their names. When the function
+ * @returns the environment variables by which the function finds what it needs. One more, `NEEDED_VARIABLES`, lists their names. When the function
  *   loads, it checks that it has them all.
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {

@@ -182,8 +182,8 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * Adds a catch-all to every resource. By itself the gateway answers an unknown method with 403, and cannot set `Allow`. It takes
-   * `Authorization: Bearer` on an unknown route for an invalid AWS signature.
+   * Adds a catch-all to every resource. By itself the gateway answers an unknown method with 403, and cannot set `Allow`. It also
+   * mistakes `Authorization: Bearer` on an unknown route for an AWS signature, and calls it invalid.
    */
   private addUnknownRoutes(): void {
     const unknown = integration(this.service('unknownRoute', {}, 256, 5));

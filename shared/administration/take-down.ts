@@ -18,7 +18,7 @@ export interface PublishedObject {
 }
 
 /**
- * Finds the object under a public key, and its owner by the tag of the object.
+ * Finds the object under its key, and its owner by the tag of the object.
  * @returns undefined when there is no object, or when the service did not write it.
  */
 export async function findPublished(stores: TakingDownStores, key: string): Promise<PublishedObject | undefined> {

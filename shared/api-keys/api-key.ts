@@ -41,7 +41,8 @@ export interface ApiKeyCredentials {
   /** Reads strongly, so that a revocation holds from the next request; undefined when there is no such key. */
   find(keyHash: string): Promise<StoredApiKey | undefined>;
   /**
-   * Notes a use at `usedAt`, if the key still exists and no use later than `unlessSince` is noted (both epoch milliseconds).
+   * Writes `usedAt` as the last use, if the key still exists and its last use on record is not later than `unlessSince`. Both times are
+   * epoch milliseconds.
    * When it meets another writer it does nothing: the next use is noted instead.
    */
   noteUse(keyHash: string, usedAt: number, unlessSince: number): Promise<void>;

@@ -158,8 +158,8 @@ interface Joining<Known, Outcome> {
  * that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a leaf also
  * makes the sweeper write the seal of the leaf.
  *
- * A transaction whose answer was lost may still reach DynamoDB after this function has thrown, or has returned no file. Then it makes the
- * file. With `giveUp` this cannot happen after the function has returned no file.
+ * If the answer of a transaction was lost, the transaction may still reach DynamoDB later, and make the file. This can happen after the
+ * function has thrown. It can also happen after the function has returned no file, but not if the settlement has a `giveUp`.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,

@@ -7,7 +7,7 @@ import { contentDisposition } from './content-disposition.ts';
 import type { FileRef, StoredFile, Ticket } from './file.ts';
 import { findRow, findTicket } from './file-record.ts';
 import { tidyGroups } from './listing-counters.ts';
-import { fileOfIncomingKey, incomingKey, newPublicKey } from './object-key.ts';
+import { fileOfIncomingKey, incomingKey, newObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { copyMs } from './parts.ts';
 import type { FileStore, ReleaseStore, SettlementStore, TicketStore } from './stores.ts';
@@ -53,7 +53,7 @@ interface Completing extends Deadline {
  * ticket. The other attempts wait for its file. When an attempt fails, the ticket stays pending. So the next attempt can succeed until the
  * ticket ends. Only when the account has the maximum number of files, the ticket becomes `refused`.
  *
- * Each attempt copies to a public key of its own, and writes this key to the row of the ticket first. So the sweeper finds the
+ * Each attempt copies to an object key of its own, and writes this key to the row of the ticket first. So the sweeper finds the
  * copies of attempts that died, or that finished after their lease had ended; no link leads to such copies. The bytes that arrived
  * stay in `incoming/` until the ticket ends (see `file.ts`).
  * @returns the file, even if it was ready already.
@@ -133,7 +133,7 @@ async function attempt(
     const facts = { bytes: arrivedBytes ?? 0, expected_bytes: ticket.sizeBytes };
     throw new ApiError('upload_incomplete', { detail, facts });
   }
-  const objectKey = newPublicKey();
+  const objectKey = newObjectKey();
   const leaseEndsAt = clock() + LEASE_MAX_MS + SLOW_COPY * copyMs(ticket.sizeBytes);
   const lease = { objectKey, until: Math.min(deadlineAt + LEASE_MARGIN_MS, leaseEndsAt) };
   let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;

@@ -16,8 +16,8 @@ const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
  * in between cannot be part of the result, because the result has at most {@link FILE_NAME_MAX_BYTES} bytes. There is one exception, which
  * no real name has: in a run of hundreds of accents on one letter, the cut may change the letter.
  *
- * - The head: normalising composes letters with their accents, but any two code units still give at least one byte. So the result
- *   cannot hold more units of the beginning than twice its bytes.
+ * - The head: normalising composes letters with their accents, but any two code units of the name still give at least one byte of the
+ *   result. So a result of n bytes is made of at most 2n units.
  * - The tail: it holds the whole extension. An extension has at most 21 characters: `.tar`, a dot, and 16 more. Each of the 16 is made of
  *   at most four code units (a letter with three accents).
  */

@@ -72,7 +72,7 @@ export interface Ticket extends FileRef {
   readonly sizeBytes: number;
   /** Base64 of 32 bytes. */
   readonly checksumSha256?: string;
-  /** Public keys with copies that the sweeper has to remove: those of attempts that failed, died, or are under way. */
+  /** The object keys of copies that the sweeper has to remove: those of attempts that failed, died, or are under way. */
   readonly attemptKeys: readonly string[];
   /** End of the lease of the current attempt to complete the ticket; absent when there is none. */
   readonly attemptUntil?: number;

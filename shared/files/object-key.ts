@@ -6,7 +6,7 @@ import type { FileRef } from './file.ts';
  * arrive under `incoming/`. Only we sign and read these keys, so they may name the row that they belong to.
  */
 
-const PUBLIC_PREFIX = 'uploads/';
+const UPLOADS_PREFIX = 'uploads/';
 const INCOMING_PREFIX = 'incoming/';
 /** Everyone who knows a link may read its file, so it must be impossible to guess a link. */
 const TOKEN_BITS = 128;
@@ -15,12 +15,12 @@ const TOKEN_BITS = 128;
  * Makes a new key. Every attempt to publish bytes takes a key of its own. So a late write of one attempt cannot store bytes under the link
  * of another (invariant I12 of `docs/architecture.md`).
  */
-export function newPublicKey(): string {
-  return PUBLIC_PREFIX + randomToken(TOKEN_BITS);
+export function newObjectKey(): string {
+  return UPLOADS_PREFIX + randomToken(TOKEN_BITS);
 }
 
-export function isPublicKey(key: string): boolean {
-  return key.startsWith(PUBLIC_PREFIX);
+export function isUploadsKey(key: string): boolean {
+  return key.startsWith(UPLOADS_PREFIX);
 }
 
 /**

@@ -17,7 +17,7 @@ import type { IdempotencyClaim, StoredFile } from './file.ts';
 import { cleanFileName } from './file-name.ts';
 import { fingerprint, replay } from './idempotency.ts';
 import { mediaType } from './media-type.ts';
-import { newPublicKey } from './object-key.ts';
+import { newObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { inParts, PART_BYTES, type Part } from './parts.ts';
 import type { IdempotencyRecord, IdempotencyStore, ListingEnd, UnsettledFile } from './stores.ts';
@@ -167,7 +167,7 @@ type FileToStore = Omit<StoredFile, 'createdAt' | 'sizeBytes'>;
 
 function describe({ accountId, clientName, declaredType }: UploadRequest, now: number): FileToStore {
   const mimeType = mediaType(declaredType, clientName ?? '');
-  return { accountId, id: uuidv7(now), name: cleanFileName(clientName, mimeType), mimeType, objectKey: newPublicKey() };
+  return { accountId, id: uuidv7(now), name: cleanFileName(clientName, mimeType), mimeType, objectKey: newObjectKey() };
 }
 
 function fingerprintOf({ name, mimeType }: FileToStore, content: MeasuredContent): string {

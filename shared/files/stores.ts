@@ -11,7 +11,7 @@ import type { SeqRange } from './listing-counters.ts';
 
 /** An attempt to complete a ticket. */
 interface Attempt {
-  /** The public key to which it copies the bytes. */
+  /** The object key to which it copies the bytes. */
   readonly objectKey: string;
   /** End of its lease. The function that makes the attempt never works longer than that. */
   readonly until: number;
@@ -35,7 +35,7 @@ export interface TicketStore {
   renew(ref: FileRef, endsAt: number): Promise<boolean>;
 
   /**
-   * Takes the lease on completing a pending ticket, and adds the attempt's public key to the row. The caller does this before it stores
+   * Takes the lease on completing a pending ticket, and adds the object key of the attempt's copy to the row. The caller does this before it stores
    * anything under that key. Only the holder of the lease can settle the ticket.
    * @returns `busy` when another attempt holds the lease.
    */

@@ -1,7 +1,7 @@
 import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
 import type { Deadline } from '../time-limit.ts';
-import { fileOfIncomingKey, isPublicKey, parseOwner } from './object-key.ts';
+import { fileOfIncomingKey, isUploadsKey, parseOwner } from './object-key.ts';
 import type { ListedObject } from './object-store.ts';
 import type { SweepingStores, WalkState } from './work-store.ts';
 
@@ -96,7 +96,7 @@ async function checkObject(stores: SweepingStores, { key }: ListedObject): Promi
 async function isKept(stores: SweepingStores, key: string): Promise<boolean> {
   const arrived = fileOfIncomingKey(key);
   if (arrived) return (await stores.tickets.get(arrived)) !== undefined;
-  const owner = isPublicKey(key) ? parseOwner((await stores.inventory.ownerTag(key)) ?? '') : undefined;
+  const owner = isUploadsKey(key) ? parseOwner((await stores.inventory.ownerTag(key)) ?? '') : undefined;
   if (!owner) return true;
   const file = await stores.files.get(owner);
   if (file?.objectKey === key) return true;

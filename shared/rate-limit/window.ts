@@ -9,8 +9,8 @@ import { type RatePolicy, slotSizes } from './policy.ts';
  * stamp is 60 s old. It moves from the front to the end, keeps its size, and gets the stamp of now. (For limits up to 120, N = S and every
  * admission opens a slot of size one.)
  *
- * So each slot is used in rounds. A round has at most `size` uses, and the next one begins 60 s after the last use of the one before. Hence
- * any span of 60 s, without its first moment, meets at most one round of each slot. All rounds together have at most N uses, because the
+ * So each slot is used in rounds. A round has at most `size` uses, and the next one begins 60 s after the last use of the one before. A
+ * span of 60 s that does not include its first moment therefore meets at most one round of each slot. All rounds together have at most N uses, because the
  * sizes add up to N. This holds in whatever order the stamps are, and every change is one conditional write.
  *
  * Clocks: each admission is stamped by the clock of one process and compared with the clock of another. Two clocks that differ by d could

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { operatorParameterName } from '../../infra/settings/stage.ts';
 import { TABLES, type TableDefinition } from '../../shared/aws/tables.ts';
-import { isPublicKey } from '../../shared/files/object-key.ts';
+import { isUploadsKey } from '../../shared/files/object-key.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
 import { synthesized } from '../support/synthesized.ts';
 import { pageSettings } from './operator-page.ts';
@@ -45,7 +45,7 @@ test("the guide turns on expiry with the tables' attributes", () => {
 
 test('the guide uses the right prefix of objects, and the days that they are kept', () => {
   for (const prefix of [...all(/--prefix (uploads\/)/g), ...all(/^KEY=(\S+)$/gm)]) {
-    expect([prefix, isPublicKey(prefix)]).toEqual([prefix, true]);
+    expect([prefix, isUploadsKey(prefix)]).toEqual([prefix, true]);
   }
   const days = new Set([...restoring.matchAll(/\b(\d+) days/g)].map(([, count]) => Number(count)));
   // DynamoDB keeps backups for 35 days.

@@ -13,7 +13,7 @@ import { sealAttributes } from '../../shared/aws/seal-store.ts';
 import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../../shared/files/listing-counters.ts';
-import { newPublicKey } from '../../shared/files/object-key.ts';
+import { newObjectKey } from '../../shared/files/object-key.ts';
 import { sealOf } from '../../shared/files/sealed-names.ts';
 import { uuidv7 } from '../../shared/ids.ts';
 
@@ -53,7 +53,7 @@ export async function generateFiles(
   const now = Date.now();
   const files = Array.from({ length: count }, (_, seq): ListedFile => {
     const createdAt = now - (count - seq - 1) * INTERVAL_MS;
-    const ref = { accountId, id: uuidv7(createdAt), objectKey: newPublicKey() };
+    const ref = { accountId, id: uuidv7(createdAt), objectKey: newObjectKey() };
     return { ...ref, name: nameOf(seq), mimeType: 'image/jpeg', sizeBytes: GENERATED_FILE_BYTES, createdAt, seq };
   });
   const documents = DynamoDBDocumentClient.from(client);

@@ -8,7 +8,7 @@ import { completeArrivedUpload, completeUpload } from '../../../shared/files/com
 import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
-import { incomingKey, newPublicKey } from '../../../shared/files/object-key.ts';
+import { incomingKey, newObjectKey } from '../../../shared/files/object-key.ts';
 import { COPY_PART_BYTES } from '../../../shared/files/parts.ts';
 import { directTicketMs } from '../../../shared/limits.ts';
 import {
@@ -283,7 +283,7 @@ describe('completing a ticket', () => {
     const ticket = await newTicket(service, accountId, 5);
     await put(ticket, 'hello');
     const ref = { accountId, id: ticket.id };
-    const late = newPublicKey();
+    const late = newObjectKey();
     await stores.tickets.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
     await complete(accountId, ticket.id);
     await stores.objects.put(late, Buffer.from('hello'), { owner: ref, mimeType: 'a/b', contentDisposition: 'inline' });
@@ -373,9 +373,9 @@ describe('attempts to complete a ticket', () => {
 
   test('the second gets 503 while the first holds its lease too long, and the event takes over when the lease has ended', async () => {
     const ref = await arrived();
-    const lease = { objectKey: newPublicKey(), until: Date.now() + 4_000 };
+    const lease = { objectKey: newObjectKey(), until: Date.now() + 4_000 };
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
-    expect(await stores.tickets.beginAttempt(ref, { ...lease, objectKey: newPublicKey() }, Date.now())).toBe('busy');
+    expect(await stores.tickets.beginAttempt(ref, { ...lease, objectKey: newObjectKey() }, Date.now())).toBe('busy');
     await expect(complete(ref.accountId, ref.id)).rejects.toMatchObject({
       code: 'service_unavailable',
       headers: { 'Retry-After': '2' },
@@ -395,7 +395,7 @@ describe('attempts to complete a ticket', () => {
     const twoMinutes = { ...inTime(), deadlineAt: Date.now() + 113_000 };
     await expect(completeUpload(dying, ref, twoMinutes)).rejects.toThrow('died');
     const inHalfAMinute = Date.now() + 31_000;
-    expect(await stores.tickets.beginAttempt(ref, { objectKey: newPublicKey(), until: 0 }, Date.now())).toBe('busy');
+    expect(await stores.tickets.beginAttempt(ref, { objectKey: newObjectKey(), until: 0 }, Date.now())).toBe('busy');
     expect(await completeUpload(stores, ref, inTime(), () => inHalfAMinute)).toMatchObject(ref);
     await sweepLater(service);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
@@ -403,11 +403,11 @@ describe('attempts to complete a ticket', () => {
 
   test('one whose lease has passed to another cannot settle any more', async () => {
     const ref = await arrived();
-    const late = newPublicKey();
+    const late = newObjectKey();
     await stores.tickets.beginAttempt(ref, { objectKey: late, until: Date.now() }, Date.now());
     const ticket = await stores.tickets.get(ref);
     if (ticket?.state !== 'pending') throw new Error('the ticket is not pending');
-    const next = { objectKey: newPublicKey(), until: Date.now() + 1_000 };
+    const next = { objectKey: newObjectKey(), until: Date.now() + 1_000 };
     expect(await stores.tickets.beginAttempt(ref, next, Date.now())).toBe('begun');
     const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late };
     const known = { nextSeq: 0, lastFileAt: 0, fence: 0 };
@@ -422,7 +422,7 @@ describe('attempts to complete a ticket', () => {
 
   test('one that takes its lease twice, because the first answer was lost, holds it', async () => {
     const ref = await arrived();
-    const lease = { objectKey: newPublicKey(), until: Date.now() + 60_000 };
+    const lease = { objectKey: newObjectKey(), until: Date.now() + 60_000 };
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
     await cancel(ref.accountId, ref.id);
