@@ -149,7 +149,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. Two kinds of bytes count too, but may exceed the limit. Those of refused bodies have no limit of their own. Those of uploads that are repeated under their `Idempotency-Key` end at twice the limit (decision 0014).',
+      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit that an operator has set for the account if that is larger. Other bytes count without a condition, so they may exceed the limit: those of refused bodies, of the rest of a form, and of repeated uploads. Uploads that are repeated under their `Idempotency-Key` are refused once twice the limit was sent (decision 0014).',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
     tests: [
       ['test/contract/account-limits.test.ts', 'exactly as many simultaneous uploads succeed as the day has bytes for'],

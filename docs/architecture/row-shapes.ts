@@ -145,7 +145,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: {
       account_id: key('`#deletions#<0 to 3>`', /^#deletions#[0-3]$/),
       id: key(
-        '`<ms>#<account id>`, where `<ms>` is the time of the deletion, rounded down to 5,000 ms; when this note is full, a file goes into the note `<ms>#<account id>#<last digit of the file id>`, and when that is full as well, into `<ms>#<account id>#<file id>`',
+        '`<ms>#<account id>`, where `<ms>` is the time of the deletion, rounded down to a multiple of 5,000 ms. When this note is full, a file goes into the note `<ms>#<account id>#<last digit of the file id>`, and when that is full as well, into `<ms>#<account id>#<file id>`',
         /^\d{13}#[0-9a-f-]{36}(#[0-9a-f]|#[0-9a-f-]{36})?$/,
       ),
     },

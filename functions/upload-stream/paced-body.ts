@@ -8,8 +8,8 @@ export interface Pace {
   /** Of a refused body, this much is read and discarded, so that its client can read the answer. A longer one is cut. */
   readonly drainMaxBytes: number;
   /**
-   * The least rate of a client, in bytes a second. It is averaged over the time that the server has waited for the client, without the
-   * first {@link graceMs}.
+   * The least rate of a client, in bytes a second. The rate of the client is its bytes, divided by the time that the server has waited for
+   * them. The first {@link graceMs} of that time do not count.
    */
   readonly minBytesPerSecond: number;
   /** How long a client may send nothing: phone networks start slowly and stall. */

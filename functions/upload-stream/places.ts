@@ -13,7 +13,7 @@ import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 const KEPT_FREE = 1 / 4;
 /** A body that comes at less than this is slow. */
 export const FAST_BYTES_PER_SECOND = 128 * 1024;
-/** The pace of a client is known when the server has waited for it this long. */
+/** The pace of a client is known when the server has waited this long for its bytes. */
 const PACE_KNOWN_AFTER_MS = 2_000;
 const CHECK_EVERY_MS = 1_000;
 /** The use of places is reported after this many checks, while any is taken. */

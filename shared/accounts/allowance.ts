@@ -103,8 +103,8 @@ export function refusalError(refusal: Refusal, now: number, facts: ErrorFacts): 
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Counts, for the day, bytes that were sent but became no file: those of a refused upload, or of a repeated one. This never fails, and
- * never counts twice. When the write fails or its answer is lost, this is logged, and the bytes may be missing from the count.
+ * Counts, for the day, bytes that were sent but became no file: those of a refused or repeated upload, and the rest of a form. This never
+ * fails, and never counts twice. When the write fails or its answer is lost, this is logged, and the bytes may be missing from the count.
  */
 export async function countDiscardedBytes(
   accounts: AccountStore,
