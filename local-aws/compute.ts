@@ -27,7 +27,7 @@ export interface Compute {
   close(): Promise<void>;
 }
 
-/** Creates the functions and the event bus. No function runs yet. The clock of schedules runs if it is wanted. */
+/** Creates the functions and the event bus. No function runs yet. With `isClockRunning`, the clock begins to run the schedules. */
 export function createCompute(options: {
   readonly deployment: Deployment;
   readonly buckets: readonly BucketConfig[];

@@ -4,7 +4,7 @@ import { type IdentityProvider, startIdentityProvider } from './identity-provide
 import { type Secrets, secretName } from './read-secrets.ts';
 import type { Deployment, Resource } from './template/deployment.ts';
 
-/** The secret with the settings of the login provider, which the stack marks. On AWS an operator fills it in, locally this file. */
+/** The stack marks the secret that has the settings of the login provider. On AWS an operator fills it in, locally this file does. */
 export function isLoginProviderSecret({ metadata }: Resource): boolean {
   return metadata['local:secret'] === 'login-provider';
 }

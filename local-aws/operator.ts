@@ -16,7 +16,7 @@ export function operatorPrincipal(): Principal {
 
 /**
  * Writes `operator.json`, readable only by this user: the environment variables with which AWS's own tools act as the operator
- * of this service. It is removed when the service ends. When the service was killed it stays, but its key is no longer valid.
+ * of this service. It is removed when the service ends. If the service is killed, the file stays, but its key is no longer valid.
  */
 export async function writeOperatorFile(
   dataDir: string,

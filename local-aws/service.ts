@@ -55,7 +55,7 @@ export interface ServiceOptions {
   readonly isClockRunning?: boolean;
   /** The delays between the tries of a failed event. */
   readonly retryDelaysMs?: readonly number[];
-  /** The time that cache lifetimes at the edge use, and the edge's signatures of requests to buckets. */
+  /** The clock of CloudFront, for cache lifetimes and for the signatures of its requests to buckets. */
   readonly clock?: () => Date;
 }
 

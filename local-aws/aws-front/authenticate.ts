@@ -68,7 +68,7 @@ function checkCoverage({ headers }: Message, signedHeaders: readonly string[]): 
   if (unsigned.length > 0) throw new Problem('unsigned-header', unsigned.join(', '));
 }
 
-/** Takes the same time wherever the two differ, so that the time does not help to guess a signature. */
+/** Takes the same time wherever the two texts differ, so that the time does not help to guess a signature. */
 function isSameHex(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -68,7 +68,7 @@ export interface AwsFront {
   addPrincipal(principal: Principal): void;
   /** Adds a policy, as `aws iam put-role-policy` does. @throws Error for an unknown role, or a policy that the front cannot evaluate. */
   addPolicy(role: string, policy: PolicyDocument): void;
-  /** Every permission used so far, once. */
+  /** Every permission used so far, without repetitions. */
   grantsUsed(): Grant[];
   /** Every permission that the policies of the principals give and that was not used. */
   grantsUnused(): Grant[];
@@ -166,7 +166,7 @@ function signedFor(message: Message): string | undefined {
   }
 }
 
-/** S3 has no requests with this header. So an unsigned request that has it gets the error of a service with JSON requests. */
+/** No request to S3 has `X-Amz-Target`. So an unsigned request with that header gets the error of a service with JSON requests. */
 const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
 
 function unknownService(name: string): Protocol {

@@ -21,9 +21,9 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem',
 /**
  * The capacity that a call consumed, from its answer. For a read that finds nothing, the engine may report no units, but DynamoDB charges
  * the smallest read; so this function counts the smallest read.
- * @param isStrong  whether the request asked for `ConsistentRead`; of a batch, see `missing`.
+ * @param isStrong  whether the request asked for `ConsistentRead`; for a batch, see `missing`.
  * @param tables  the tables of the request, each as often as the request names it.
- * @param missing  of a `BatchGetItem`: the read units, by table, of the keys that have no item.
+ * @param missing  for a `BatchGetItem`: the read units, by table, of the keys that have no item.
  */
 export function consumptionOf(
   operation: string,

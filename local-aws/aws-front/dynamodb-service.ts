@@ -64,10 +64,10 @@ const TRANSACTION_ITEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The actions of a call, in the order of the request: a transaction needs the action of each of its items, a batch the action
- * of the batch on each table.
- * @returns undefined for an unknown operation, or for a request without the parameters that name its tables. A batch without them has no
- *   actions, and the engine refuses it.
+ * The actions of a call, in the order of the request. A transaction needs the action of each of its items. A batch needs its own action,
+ * such as `BatchGetItem`, on each of its tables.
+ * @returns undefined for an unknown operation, or for a request without the parameters that name its tables. A batch without
+ *   tables has no actions, and the engine refuses it.
  * Source: DynamoDB service authorization; "Using IAM with DynamoDB transactions".
  */
 function tableActions(operation: string, input: DynamoDbInput): TableAction[] | undefined {

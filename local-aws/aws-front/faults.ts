@@ -3,14 +3,16 @@ import { inspect } from 'node:util';
 import type { Call, ServiceName } from './protocol.ts';
 
 /**
- * What a fault does to a call:
- * - `throttle`: the service refuses it as too frequent, in its own words. It is not performed.
- * - `transaction-conflict`: DynamoDB refuses it because of another transaction on the same item. It is not performed. Applies
- *   only to calls that can conflict: transactions, and writes of one item.
- * - `error-before`: a 500; it is not performed.   - `error-after`: a 500; it is performed.
- * - `timeout`: no answer; it is not performed.
- * - `cut`: the connection ends; it is not performed.   - `cut-after`: the connection ends; it is performed.
- * - `delayMs`: it is performed, and answered this many milliseconds later. Calls that were sent together then overlap for
+ * What a fault does to a call. The call is performed only where this list says so.
+ * - `throttle`: the service answers with its own error for calls that are too frequent.
+ * - `transaction-conflict`: DynamoDB refuses the call because of another transaction on the same item. It applies only to calls that can
+ *   conflict: transactions, and writes of one item.
+ * - `error-before`: the answer is a 500.
+ * - `error-after`: the call is performed, but the answer is a 500.
+ * - `timeout`: there is no answer.
+ * - `cut`: the connection ends.
+ * - `cut-after`: the call is performed, but then the connection ends.
+ * - `delayMs`: the call is performed, and answered this many milliseconds later. Calls that were sent together then overlap for
  *   certain, so that the meter counts them as one round.
  * - `lateBy`: the connection ends once the whole request has arrived, and the call is performed only later: after this many
  *   milliseconds, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
@@ -79,8 +81,8 @@ export interface Faults {
 
 export interface FaultSource extends Faults {
   /**
-   * Of the faults that apply to the call (it fits, and `every` and `times` admit it), the one that was added first. It then counts as
-   * applied.
+   * Finds the faults that apply to the call: the call fits, and `every` and `times` admit it. Returns the one that was added first, and
+   * counts it as applied.
    */
   take(subject: FaultSubject): TakenFault | undefined;
 }
@@ -95,12 +97,12 @@ export interface TakenFault {
 
 interface FaultState {
   readonly fault: Fault;
-  /** The stack of the code that added it. */
+  /** The stack of the code that added the fault. */
   readonly added: string;
   seen: number;
   hits: number;
   readonly late: Promise<unknown>[];
-  /** The first error that its predicate threw. */
+  /** The first error that the predicate of the fault threw. */
   thrown?: unknown;
 }
 

@@ -16,7 +16,7 @@ export interface Gate {
   require(caller: Caller, permissions: readonly Permission[]): Promise<void>;
   /** Whether the caller has a permission. `onDenied` is not called, because the request is answered either way. */
   allows(caller: Caller, permission: Permission): Promise<boolean>;
-  /** Every permission used so far, once. Objects of one folder count as one: `arn:aws:s3:::bucket/folder/*`. */
+  /** Every permission used so far, without repetitions. Objects of one folder count as one: `arn:aws:s3:::bucket/folder/*`. */
   grantsUsed(): Grant[];
 }
 

@@ -9,7 +9,7 @@ export interface JsonService {
   readonly name: ServiceName;
   /** The part of `X-Amz-Target` before the operation. */
   readonly targetPrefix: string;
-  /** @returns undefined when the service does not know the operation or a parameter of it. */
+  /** @returns undefined when the service does not know the operation or one of its parameters. */
   interpret(
     operation: string,
     input: object,
@@ -77,7 +77,7 @@ function parseObject(body: Buffer): object {
 
 /** An error answer of a {@link JsonService}. */
 export class JsonError extends Error {
-  /** May have a namespace and a `#` in front. SDKs read what follows. */
+  /** May begin with a namespace and a `#`. SDKs read only the part after the `#`. */
   readonly type: string;
   readonly status: number;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -127,7 +127,7 @@ const PROBLEMS: Record<ProblemKind, readonly [type: string, message: string, sta
   'wrong-scope': [`${CORAL}InvalidSignatureException`, 'Credential should be scoped to a valid region.'],
 };
 
-/** The problems whose detail the answer tells. These services do not tell the canonical request, for example. */
+/** The problems whose detail is sent in the answer. These services do not send the canonical request, for example. */
 const TELLS_DETAIL = new Set<ProblemKind>([
   'access-denied',
   'incomplete-signature',

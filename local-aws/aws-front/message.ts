@@ -7,7 +7,7 @@ export interface Message {
   /** Path and query, as in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Reading it sends `100 Continue` to a client that waits for it. @throws ClientGone */
+  /** Reading the body sends `100 Continue` to a client that waits for this. @throws ClientGone */
   readonly body: AsyncIterable<Buffer>;
 }
 

@@ -16,7 +16,7 @@ export interface MeteredCall {
   /** Sums over `consumed`. */
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** Positions in the common order of all starts and ends: a call that started after another's end counts as one that waited for it. */
+  /** Positions in the common order of all starts and ends. A call that started after the end of another counts as waiting for it. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
@@ -34,7 +34,7 @@ interface MeterReading {
 }
 
 export interface Meter {
-  /** Takes the calls of one request out of the meter; without a trace id, all calls that had none. */
+  /** Takes the calls of one request out of the meter; without a trace id, all calls that had no trace id. */
   take(traceId?: string): MeterReading;
   /** The present point in time, for {@link since}. */
   mark(): number;
@@ -114,7 +114,7 @@ export function countRounds(calls: readonly Pick<MeteredCall, 'startedAt' | 'end
   const byEnd = [...calls].sort((a, b) => a.endedAt - b.endedAt);
   let rounds = 0;
   let lastEnd = Number.NEGATIVE_INFINITY;
-  // Always taking the call that ends first gives a longest chain.
+  // The chain is longest if the call that is taken next is always the one that ends first.
   for (const { startedAt, endedAt } of byEnd) {
     if (startedAt <= lastEnd) continue;
     rounds += 1;

@@ -5,8 +5,8 @@ export interface PolicyDocument {
 }
 
 /**
- * The condition keys and policy variables that the front knows the values of, in lower case. Any other key would be evaluated as if it were
- * absent, which may allow or deny what AWS would not.
+ * The condition keys and policy variables whose values the front knows, in lower case. Any other key would be evaluated as if it were
+ * absent, and the result could differ from that of AWS.
  */
 const SUPPORTED = new Set([
   'aws:principalaccount',

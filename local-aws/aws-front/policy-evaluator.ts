@@ -8,9 +8,9 @@ export interface Permission {
   readonly action: string;
   /** The ARN of the resource; `*` for an action that has none. */
   readonly resource: string;
-  /** Condition keys this call has, besides those every call has. */
+  /** The condition keys of this call, besides those that every call has. */
   readonly context?: Readonly<Record<string, string | string[]>>;
-  /** The bucket of the resource: its policy counts as well. Absent for other services than S3. */
+  /** The bucket of the resource; the policy of the bucket counts as well. Absent for services other than S3. */
   readonly bucket?: string;
 }
 
@@ -20,7 +20,7 @@ export type Verdict = 'Allowed' | 'ExplicitlyDenied' | 'ImplicitlyDenied';
 export interface PolicyEvaluator {
   /** What the caller's own policies and that of the bucket together say. */
   judge(caller: Caller, permission: Permission): Promise<Verdict>;
-  /** Whether the caller's own policies and that of the bucket together allow it. */
+  /** Whether {@link judge} gives `Allowed`. */
   isAllowed(caller: Caller, permission: Permission): Promise<boolean>;
 }
 
@@ -50,7 +50,7 @@ export function createPolicyEvaluator(
       const context = relevantContext(caller, permission, policies, account);
       const identity = 'accessKeyId' in caller ? caller.accessKeyId : '';
       const shape = resourceShape(permission.resource, policies);
-      // Adding a policy to a principal makes its list longer, so verdicts from before are not used again.
+      // A policy that is added to a principal makes `policies` longer. So verdicts from before are not used again.
       const key = JSON.stringify([identity, policies.length, permission.action, permission.bucket, shape, context]);
       const known = verdicts.get(key);
       if (known) return known;
@@ -101,8 +101,9 @@ function commonContext(caller: Caller, { accountId, region }: Account): Record<s
 }
 
 /**
- * The simulator takes the resources of an action from AWS's list of actions. For these actions the list has no resource, although IAM
- * checks one. The value is the action that is simulated instead: one of the same service, for which the list has that resource.
+ * The library that simulates IAM takes the resources of an action from AWS's list of actions. For these actions the list has no resource,
+ * although IAM checks one. The value is the action that is simulated instead: an action of the same service, whose resource in the list is
+ * the one that IAM checks.
  * Sources of the resource: SAM, "Safe deployments"; the CDK's grant.
  */
 const LISTED_WITHOUT_RESOURCE: Readonly<Record<string, string>> = {
@@ -143,12 +144,12 @@ async function simulate(
   throw new Error(`cannot evaluate ${action} on ${resource} for ${caller.name}: ${JSON.stringify(outcome.errors)}`);
 }
 
-/** Object names of these characters alone match a pattern in the same way here and in the simulator. */
+/** ARNs of objects whose names have only these characters. They match a pattern in the same way here and in the simulator. */
 const PLAIN = /^arn:aws:s3:::[\w./-]+$/;
 
 /**
  * The shape of an ARN says which resource patterns of the policies match it. Objects of one shape have the same verdict, so
- * it is computed once. An ARN that is not the plain name of an object is its own shape.
+ * the verdict is computed once. An ARN that is not the plain name of an object is its own shape.
  */
 function resourceShape(resource: string, policies: readonly PolicyDocument[]): string {
   if (!PLAIN.test(resource)) return resource;
@@ -159,7 +160,7 @@ function resourceShape(resource: string, policies: readonly PolicyDocument[]): s
 
 const patternsByPolicy = new WeakMap<PolicyDocument, readonly (RegExp | undefined)[]>();
 
-/** The resource patterns of a policy, in its order; `undefined` for one with a variable, which depends on the caller. */
+/** The resource patterns of a policy, in order. In place of a pattern with a variable, which depends on the caller, is `undefined`. */
 function patternsOf(policy: PolicyDocument): readonly (RegExp | undefined)[] {
   const known = patternsByPolicy.get(policy);
   if (known) return known;

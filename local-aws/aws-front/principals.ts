@@ -60,7 +60,7 @@ export function createPrincipals(initial: readonly Principal[]): Principals {
 
 /**
  * The access key of a function or a distribution. It is derived from the name, so that a URL that was signed before a restart
- * is still valid after it. It gives access to nothing but this machine's own loopback address.
+ * is still valid after the restart. The key gives access to nothing but this machine's own loopback address.
  */
 export function credentialsOf(name: string): Credentials {
   const digest = (purpose: string) => createHash('sha256').update(`${purpose}/${name}`).digest('hex');

@@ -7,7 +7,7 @@ import type { Permission } from './policy-evaluator.ts';
 export interface Protocol {
   /** How far the clock of a client may be from that of this server. */
   readonly clockSkewSeconds: number;
-  /** Begins to read a request. Reads the body only if the signature cannot be checked without it: for S3, a header has the hash. */
+  /** Begins to read a request. Reads the body only if the check of the signature needs it; requests to S3 have its hash in a header. */
   open(message: Message): Promise<OpenedMessage>;
   renderError(error: unknown): Reply;
   /** Adds what every answer of the service has. */

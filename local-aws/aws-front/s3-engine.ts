@@ -22,9 +22,7 @@ const FORWARDED =
 const CREATING = new Set<S3Operation>(['PutObject', 'CopyObject', 'CompleteMultipartUpload']);
 const READING = new Set<S3Operation>(['GetObject', 'HeadObject', 'CopyObject', 'UploadPartCopy']);
 
-/**
- * Another S3 server in place of our own, by path-style addresses. Checksums that follow the content are not checked.
- */
+/** Uses another S3 server in place of our own, by path-style addresses. Checksums that follow the content are not checked. */
 export function connectS3(options: S3EngineOptions): S3Server {
   const send = createSender(options);
   const announce = async (request: S3Request) => {
@@ -35,7 +33,7 @@ export function connectS3(options: S3EngineOptions): S3Server {
       headers: {},
     });
     (body as Readable).resume();
-    if (status !== 200) return; // It was deleted meanwhile.
+    if (status !== 200) return; // The object was deleted meanwhile.
     const [size, etag] = [Number(headers?.['content-length']), headers?.etag?.replaceAll('"', '') ?? ''];
     const reason = request.operation as CreationReason;
     options.onObjectCreated?.({ bucket: request.bucket, key: request.key, size, etag, reason });

@@ -24,7 +24,7 @@ export function s3PayloadHash({ headers, url }: Message, place: 'header' | 'quer
 const CHUNKED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
 
 interface S3Content {
-  /** The content without framing. Reading it throws at its end when it is not what was signed. */
+  /** The content without framing. At its end, reading throws when the content is not what was signed. */
   readonly content: AsyncIterable<Uint8Array>;
   /** The length of the content in bytes, as the request announces it. */
   readonly contentLength: number | undefined;

@@ -86,7 +86,7 @@ const bucketOf = (url: string) => /^\/([^/?]*)/.exec(url)?.[1] ?? '';
 
 /**
  * SDKs move the metadata of a presigned upload from the headers to the query, where S3 accepts it. S3 ignores checksums that
- * were moved with it, and so does this server.
+ * were moved with the metadata, and so does this server.
  */
 function withMetadataOf({ url, headers }: Message): Message['headers'] {
   const metadata = [...splitUrl(url).query].filter(([name]) => name.toLowerCase().startsWith('x-amz-meta-'));

@@ -34,7 +34,7 @@ async function respond(
     if (!isInvited) response.writeContinue();
     isInvited = true;
     // A small body mostly comes in one packet with the head, and after this `await` Node has read all of it. An iterator would then
-    // cost more than the reading.
+    // cost more than one read.
     await null;
     if (request.readableLength > 0 && request.readableLength === Number(request.headers['content-length'])) {
       yield request.read();
@@ -55,10 +55,10 @@ async function respond(
     request.socket.destroy();
     return;
   }
-  // A client that still waits for 100 Continue sends no body, and its next request could be taken for one.
+  // A client that still waits for 100 Continue sends no body. Its next request could be taken for the body, so the connection is closed.
   await write(response, reply, isInvited ? {} : { connection: 'close' });
-  // The unread rest of the body is read and discarded, so that the client reads the answer and can go on. The reader of the body may
-  // still wait for the next bytes, so its end is not awaited.
+  // The unread rest of the body is read and discarded, so that the client reads the answer and can go on. A reader of the body may
+  // still wait for the next bytes, so the answer does not wait for that reader.
   if (isInvited) body.return(undefined).then(() => request.resume());
 }
 

@@ -23,7 +23,7 @@ export const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 export const sha256Hex = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
 
-/** Node's SHA-256, with a key as HMAC, in the shape that the library expects. */
+/** Node's SHA-256, or with a key its HMAC-SHA-256, in the shape that the library expects. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 
@@ -88,7 +88,7 @@ export function expectedSignature(
   const names = claim.signedHeaders.toSorted();
   const headers = Object.fromEntries(names.map((name) => [name, [request.headers[name] ?? ''].flat().join(',')]));
   const signable = toHttpRequest({ ...request, headers });
-  // The library leaves some headers out unless they are named, such as the user agent.
+  // The library leaves out some headers, such as the user agent, if they are not named.
   const canonical = getCanonicalHeaders(signable, undefined, new Set(names));
   const canonicalRequest = [
     request.method,
@@ -141,7 +141,7 @@ function encodeAgain(text: string): string {
   try {
     return uriEncode(decodeURIComponent(text));
   } catch {
-    return text; // It is not valid percent-encoding; the operation will be refused for it.
+    return text; // The text is not valid percent-encoding. The operation will be refused for that.
   }
 }
 

@@ -100,7 +100,7 @@ async function withErrorPage(context: FetchContext, answer: Answer, viewer: View
   const origin = context.distribution.origins.get(behavior.originId);
   if (!origin) throw new Error(`there is no origin "${behavior.originId}"`);
   const found = await cachingFetch(context, request, behavior, origin);
-  // When the page cannot be fetched, its own error is the answer, as on CloudFront.
+  // When the page cannot be fetched, the error of that request is the answer, as on CloudFront.
   const isPage = found.status === 200;
   return {
     ...found,
@@ -112,7 +112,8 @@ async function withErrorPage(context: FetchContext, answer: Answer, viewer: View
 
 /**
  * Turns an answer into the one that the viewer gets: applies the response headers policy of the behavior, runs its viewer-response
- * function (not for errors), and adds CloudFront's own headers. An answer that a viewer-request function made only gets the own headers.
+ * function (not for errors), and adds CloudFront's own headers. An answer that a viewer-request function made gets only CloudFront's
+ * own headers.
  * @throws errors of the function, and InvalidFunctionResult.
  */
 function viewerAnswer(answer: Answer, viewer: ViewerRequest, behavior: CacheBehavior): Answer {

@@ -13,7 +13,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: HeaderMap;
   readonly body: Buffer | Readable;
-  /** Where it comes from, in the words of `X-Cache`. */
+  /** Where the answer comes from, in the words of `X-Cache`. */
   readonly source: 'Hit' | 'Miss' | 'RefreshHit' | 'Error' | 'FunctionGeneratedResponse';
   /** Why CloudFront itself answers with an error. */
   readonly failure?: string;

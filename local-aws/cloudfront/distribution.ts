@@ -44,7 +44,7 @@ export interface CacheBehavior {
 export interface Origin {
   readonly id: string;
   readonly domainName: string;
-  /** The path before that of every request: empty, or a text that begins with a slash. */
+  /** The path that is put before the path of every request: empty, or a text that begins with a slash. */
   readonly path: string;
   /** The headers that every request to the origin gets, with names in lower case. */
   readonly customHeaders: readonly (readonly [name: string, value: string])[];
@@ -84,7 +84,7 @@ const NO_EFFECT_IN_DISTRIBUTION = [
 
 /**
  * Reads a resolved `DistributionConfig`.
- * @throws Error naming a property that the local CloudFront does not implement, or an id of no resource.
+ * @throws Error naming a property that the local CloudFront does not implement, or an id that no resource has.
  */
 export function readDistribution(config: Properties, resources: DistributionResources): Distribution {
   return readProperties(
@@ -134,7 +134,7 @@ function readErrorRule(properties: Properties): [status: number, rule: ErrorRule
 /** Viewers of the local CloudFront use HTTP, and there are no real-time logs. */
 const NO_EFFECT_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
 
-/** @param properties  resolved, of one of `CacheBehaviors`, or of the default one with the path pattern `*`. */
+/** @param properties  resolved, of one of `CacheBehaviors`, or of the default behavior with the path pattern `*`. */
 function readBehavior(
   properties: Properties,
   resources: DistributionResources,

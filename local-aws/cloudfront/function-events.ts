@@ -74,7 +74,7 @@ export function toFunctionResponse(status: number, headers: HeaderMap): Function
 
 /**
  * Reads the response that a function returned: status, headers and, if there is one, the body.
- * @param given  the headers of the response that the function was given. It did not see the hidden ones.
+ * @param given  the headers of the response that the function was given. The function did not see the hidden ones.
  */
 export function fromFunctionResponse(
   result: unknown,
@@ -116,7 +116,7 @@ function visibleHeaders(headers: HeaderMap, exceptName: string): Record<string, 
   return visible;
 }
 
-/** @param given  the headers of the request or response that the function was given. Those that it did not see stay. */
+/** @param given  the headers of the request or response that the function was given. Headers that the function did not see stay. */
 function fromValues(values: Record<string, Value>, given: HeaderMap): HeaderMap {
   const headers: HeaderMap = new Map([...given].filter(([name]) => HIDDEN.test(name)));
   for (const [name, value] of Object.entries(values)) {

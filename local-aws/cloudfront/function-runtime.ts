@@ -30,7 +30,7 @@ const CLOUDFRONT_MODULE = `({
 
 /**
  * Passes event and result as JSON, so that the code shares no object with this process. The context runs its promise jobs
- * before `runInContext` returns, so an async handler is settled by then; nothing could settle it later.
+ * before `runInContext` returns, so an async handler has settled by then. Nothing could settle it later.
  */
 const INVOKE = new Script(`
   selectedOriginId = outcome = failure = undefined;
@@ -49,7 +49,7 @@ const INVOKE = new Script(`
 /**
  * Loads the code of a CloudFront Function (runtime 2.0) into a context of its own. The context has only the language, the module
  * `cloudfront`, and a `console` that discards its output. It has no Node globals and runs no code from strings. Its global state lives as
- * long as the distribution; it handles one event at a time.
+ * long as the distribution. The function handles one event at a time.
  * @throws SyntaxError, or what the top level of the code throws.
  */
 export function loadFunction(code: string): FunctionRuntime {

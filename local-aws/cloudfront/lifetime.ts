@@ -4,11 +4,11 @@ import type { CachePolicy } from './policies.ts';
 /** CloudFront caches these errors of GET requests even where caching is disabled. Source: "HTTP 4xx and 5xx status codes …". */
 const ALWAYS_CACHED_ERRORS = [404, 410, 414, 500, 501, 502, 503, 504];
 /**
- * Of those, these are not cached when the answer has `no-store`, `no-cache` or `private`; the others are. Source: "Control how long
- * CloudFront caches errors".
+ * The errors of the list above that are not cached when the answer has `no-store`, `no-cache` or `private`. The others of that list are
+ * cached even then. Source: "Control how long CloudFront caches errors".
  */
 const UNLESS_FORBIDDEN = [404, 410, 414, 501];
-/** These are cached only when the origin says for how long, or when there is a page for them. */
+/** These errors are cached only when the origin says for how long, or when `CustomErrorResponses` has a page for them. */
 const CACHED_ERRORS_IF_ASKED = [400, 403, 405, 412, 415];
 
 const REDIRECTS = [301, 302, 307, 308];
@@ -40,7 +40,8 @@ export function lifetimeSeconds(
 /**
  * How long an error of the origin, or CloudFront's own, may be served from the cache.
  * @returns  as {@link lifetimeSeconds}.
- * @param error  `minTtlSeconds` is that of `CustomErrorResponses` or the default; `hasPage` says whether there is a page for it.
+ * @param error  `minTtlSeconds` is that of `CustomErrorResponses` or the default; `hasPage` says whether there is a page for
+ *   the error.
  */
 export function errorLifetimeSeconds(
   error: { status: number; headers: HeaderMap; minTtlSeconds: number; hasPage: boolean },

@@ -9,7 +9,7 @@ import type { OriginRequest } from './origin-request.ts';
 /** The local server that stands in for the domain name of an origin. */
 export interface OriginAddress {
   readonly port: number;
-  /** A Web Function, which takes requests without a connection to its port. */
+  /** Handles requests without a connection to the port. Only a Web Function has it. */
   readonly handle?: HandleWebRequest;
   /** Needed when the origin has an origin access control. */
   readonly sign?: Credentials & { readonly region: string };
@@ -71,8 +71,8 @@ export function originClient(resolveOrigin: (domainName: string) => OriginAddres
       try {
         return await exchange(out, { body, timeoutSeconds });
       } catch (error) {
-        // Only a request without a body is repeated, because a body cannot be sent twice. A request with a body need not be: the
-        // gateway and the endpoints of functions never close an idle connection.
+        // Only a request without a body is repeated, because a body cannot be sent twice. A request with a body need not be repeated,
+        // because the gateway and the endpoints of functions never close an idle connection.
         const isStale = !body && out.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
         if (!isStale) throw error;
         return await exchange(await start(origin, request, { hasBody: false, agent: false }), { timeoutSeconds });
@@ -97,7 +97,8 @@ async function handOver(
   try {
     const options = { gone: gone.signal, silenceMs: timeoutSeconds * 1_000 };
     const answer = await handle({ method, url: target, rawHeaders }, body, options);
-    // Over a connection, an endpoint that refuses and closes destroys its own answer by a reset while the body is being sent.
+    // If a connection were used, the endpoint would close it after this answer. While the body is still being sent, closing causes a reset,
+    // which destroys the answer. So the answer is an error here as well.
     if (answer.isRefusal && body && !body.complete) throw new Error(`the endpoint closed with ${answer.status}`);
     const answerHeaders = headersFromRaw(answer.rawHeaders);
     removeHopByHop(answerHeaders);

@@ -34,7 +34,7 @@ const NEVER_FORWARDED = /^(cloudfront-.*|expect|x-amz-cf-.*|x-edge-.*|x-forwarde
 /** The methods whose requests lose `Authorization` when no policy names it; other requests keep it. */
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Makes the origin's request of the viewer's, by the policies of the behavior. */
+/** Turns the request of the viewer into the request to the origin, by the policies of the behavior. */
 export function originRequest(viewer: ViewerRequest, behavior: CacheBehavior, origin: Origin): OriginRequest {
   const query = selectQuery(viewer.query, behavior);
   return {

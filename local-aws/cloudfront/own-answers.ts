@@ -40,8 +40,8 @@ Request ID: ${requestId}
 }
 
 /**
- * An {@link ownError} that is ready to be sent, and that no error page replaces: for what is no valid request, or for an answer that
- * cannot be written.
+ * An {@link ownError} that is ready to be sent, and that no error page replaces: for bytes that are not a valid request, or for an answer
+ * that cannot be written.
  */
 export function unroutedError(status: keyof typeof REASONS, requestId: string): OwnAnswer {
   const error = ownError(status, requestId);

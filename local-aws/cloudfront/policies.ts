@@ -181,7 +181,7 @@ export function asBoolean(value: boolean | string): boolean {
   return value === true || value === 'true';
 }
 
-/** Refuses a part that is only implemented when it is empty. */
+/** Refuses a list that must be empty, because the local CloudFront implements none of its values. */
 export function refuseUnlessEmpty(where: string, values: readonly unknown[]): void {
   if (values.length > 0) throw new Error(`${where}: the local CloudFront does not implement ${JSON.stringify(values)}`);
 }

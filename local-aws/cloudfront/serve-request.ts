@@ -155,7 +155,7 @@ function reportWhenClosed(
   });
 }
 
-/** Keeps a copy of a JSON body while it is read. @returns what has been read; undefined when there is no such body. */
+/** Keeps a copy of a JSON body while it is read. @returns a function that gives what was read so far; undefined without a JSON body. */
 function keepJson(
   headers: HeaderMap | undefined,
   body: Buffer | Readable | undefined,
@@ -198,7 +198,7 @@ async function send(
   const compress = compressor(viewer, behavior, answer);
   response.writeHead(status, headersForNode(headers));
   if (viewer.method === 'HEAD' || status === 304) {
-    // There is no body to send. Reading the origin's to its end frees the connection.
+    // There is no body to send. Reading the body of the origin to its end frees the connection.
     if (!Buffer.isBuffer(body)) body.resume();
     compress?.destroy();
     response.end();

@@ -46,7 +46,7 @@ export async function startEdge(options: {
   });
 }
 
-/** Finds the distribution whose address an output is. Call it before addresses are replaced by local ones. @throws Error */
+/** Finds the distribution whose address is the value of an output. Call it before local addresses replace those of AWS. @throws Error */
 export function distributionOfOutput(deployment: Deployment, output: string): Resource {
   const { hostname } = new URL(deployment.output(output));
   const found = deployment
@@ -97,7 +97,7 @@ interface DistributionOptions {
   readonly onRequest?: (request: AnsweredRequest) => void;
   readonly onExchange?: (exchange: Exchange) => void;
   readonly writeAccessLine?: WriteAccessLine;
-  /** The time that cache lifetimes and signatures use. */
+  /** The clock that cache lifetimes and signatures use. */
   readonly clock?: () => Date;
 }
 
@@ -139,7 +139,7 @@ export async function startDistribution(options: DistributionOptions): Promise<L
   server.on('checkContinue', (message, response) => serve(message, response, true));
   server.on('checkExpectation', (message, response) => serve(message, response, false));
   server.on('clientError', (_error, socket: Socket) => refuseMalformed(socket, answering.get(socket)));
-  // There is no proxying. Without a listener, Node would hang up without an answer.
+  // CloudFront is no proxy, so it refuses CONNECT. Without this listener, Node would hang up without an answer.
   server.on('connect', (_message, socket: Duplex) => refuseMalformed(socket, undefined));
 
   const { port, close } = await listen(server, options.port);

@@ -73,7 +73,7 @@ const hooksOf = ({ hooks: { before, after } }: MovedBy) => [before, after].filte
 /** Source: CodeDeploy API, "GetDeployment": a `d-` and nine letters and digits. */
 const newDeploymentId = () => `d-${randomUUID().replaceAll('-', '').slice(0, 9).toUpperCase()}`;
 
-/** CodeDeploy invokes a hook by the role of the deployment group, so the hook needs no `AWS::Lambda::Permission`. */
+/** CodeDeploy invokes a hook with the role of the deployment group, so the hook needs no `AWS::Lambda::Permission`. */
 function callerOf({ role }: DeploymentGroup): {
   name: string;
   policies: readonly PolicyDocument[];

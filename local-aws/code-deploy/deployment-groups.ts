@@ -57,7 +57,7 @@ function readGroup(resource: Resource, deployment: Deployment) {
     resource.logicalId,
     resource.properties(),
     (take) => {
-      // For Lambda functions CodeDeploy has no other style.
+      // For Lambda functions CodeDeploy has only this style.
       const style = take<{ DeploymentOption: string; DeploymentType: string }>('DeploymentStyle');
       if (style.DeploymentOption !== 'WITH_TRAFFIC_CONTROL' || style.DeploymentType !== 'BLUE_GREEN') {
         throw new Error(`${resource.logicalId}: the local AWS does not support ${JSON.stringify(style)}`);

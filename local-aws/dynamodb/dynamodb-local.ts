@@ -26,7 +26,7 @@ const START_DEADLINE_MS = 30_000;
  * Starts Amazon's DynamoDB Local and resolves once it answers.
  *
  * The engine stands for a durable service, but it acknowledges a transaction a few milliseconds before the transaction is on disk.
- * However this process dies, acknowledged transactions must be written. So the engine runs in a session of its own, where a Ctrl-C or
+ * Acknowledged transactions must be written even if this process is killed. So the engine runs in a session of its own, where a Ctrl-C or
  * `kill -9` for this process does not reach it. The shell around the engine reads a pipe from this process. When this process closes
  * the pipe or dies, the shell ends the engine by SIGTERM.
  * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory.
@@ -120,7 +120,7 @@ function whyEnded(code: number, stderr: string): string {
   return `DynamoDB Local ended with code ${code}: ${stderr}`;
 }
 
-/** An ending engine writes the rest of its memory long before this. */
+/** An engine that ends needs much less time than this to write the rest of its memory. */
 const FORMER_ENGINE_DEADLINE_MS = 10_000;
 
 /**

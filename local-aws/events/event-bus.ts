@@ -55,7 +55,7 @@ function readTarget(logicalId: string, target: { Id: string; Arn: string }): str
       const arn = take<string>('Arn');
       if (!arn.includes(':function:')) throw new Error(`${logicalId}: ${arn} is not a function`);
       return arn;
-      // RetryPolicy and DeadLetterConfig are for when EventBridge cannot reach Lambda, which the local one always can.
+      // RetryPolicy and DeadLetterConfig apply when EventBridge cannot reach Lambda. The local event bus always reaches Lambda.
     },
     ['Id', 'RetryPolicy', 'DeadLetterConfig'],
   );

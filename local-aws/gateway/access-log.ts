@@ -6,7 +6,7 @@ import type { AccessLog } from './rest-api.ts';
 export interface Progress {
   /** The path of the resource; absent when no route matches. */
   resourcePath?: string;
-  /** The status and the time of the function; absent when none was run, or when it did not end in time. */
+  /** The status and the time of the function; absent when no function was run, or when it did not end in time. */
   integration?: { readonly status: number; readonly milliseconds: number };
 }
 

@@ -60,7 +60,7 @@ export function notASignature(authorization: string): GatewayError {
   };
 }
 
-/** The answer to an error, by the template's configuration of its type, else of its class, else AWS's own. */
+/** The answer to an error: what the template configures for its type, otherwise for its class (4XX or 5XX), otherwise AWS's own answer. */
 export function gatewayResponse(error: GatewayError, api: RestApi, context: RequestContext): HttpAnswer {
   const configured =
     api.responses.get(error.type) ?? api.responses.get(error.status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');

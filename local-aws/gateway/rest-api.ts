@@ -85,7 +85,7 @@ const WITHOUT_EFFECT = [
 
 /** An answer of the gateway, as the template configures it. */
 export interface ConfiguredResponse {
-  /** The status of the answer; by default that which the gateway itself gives. */
+  /** The status of the answer; by default the gateway's own. */
   readonly status?: number;
   /** The headers by name, each as a mapping, such as `'text'` or `context.requestId`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -161,7 +161,7 @@ function readAccessLog({ DestinationArn, Format }: { DestinationArn?: string; Fo
 
 interface MethodSetting {
   readonly HttpMethod: string;
-  /** A slash, and then the path with `~1` for each slash. */
+  /** A slash, and then the path with `~1` in place of each slash. */
   readonly ResourcePath: string;
   readonly ThrottlingRateLimit?: number;
 }

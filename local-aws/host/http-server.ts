@@ -34,7 +34,7 @@ export async function listen(server: Server, port = 0): Promise<Listening> {
 /**
  * Reads and forgets the rest of a request body once the answer is known. Many clients read nothing before they have sent everything. A
  * client that sends more than the limits allow is cut off.
- * @returns once nothing more comes: whether the client sent all of it.
+ * @returns whether the client has sent all of the body, as soon as nothing more comes.
  */
 export async function drain(
   body: IncomingMessage,
@@ -48,7 +48,7 @@ export async function drain(
     if (bytesLeft < 0) body.destroy();
   });
   body.once('error', () => {});
-  // If the body was piped elsewhere before, the end of that pipe has paused it.
+  // If the body was piped elsewhere before, it was paused when that pipe ended.
   body.resume();
   await new Promise<void>((resolve) => {
     body.once('end', resolve);

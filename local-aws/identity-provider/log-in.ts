@@ -1,7 +1,7 @@
 import { type CookieJar, cookieJar } from './cookie-jar.ts';
 
 export interface LoggedIn {
-  /** The `Cookie` header that a browser then sends to the service: the session, if the login succeeded. */
+  /** The `Cookie` header that a browser sends to the service after the login: the session, if the login succeeded. */
   readonly cookies: string;
   /** The `Location` of the service's last redirect. */
   readonly location: string;

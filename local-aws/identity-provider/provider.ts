@@ -24,7 +24,7 @@ const LOGIN_SECONDS = 10 * 60;
 
 const TOKEN_SECONDS = 3_600;
 
-/** Makes a provider that does what the product uses of Google's: code flow with PKCE, RS256 ID tokens with nonce and profile claims. */
+/** Makes a provider with what the product uses of Google's login: code flow with PKCE, RS256 ID tokens with nonce and profile claims. */
 export async function openIdProvider(issuer: string, client: RegisteredClient, accounts: Accounts): Promise<Provider> {
   const configuration: Configuration = {
     adapter: memoryAdapter(),

@@ -20,7 +20,7 @@ export interface IdentityProvider {
 const FORM_MAX_CHARACTERS = 4_096;
 
 /**
- * Starts an OpenID provider where any e-mail address can log in. It is a real one (`oidc-provider`): it checks codes, PKCE and the
+ * Starts an OpenID provider where any e-mail address can log in. The library `oidc-provider` checks codes, PKCE and the
  * client's secret, and signs ID tokens with the nonce, as Google does.
  * @param options  `port` absent or 0 takes a free one.
  */

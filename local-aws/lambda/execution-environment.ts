@@ -71,7 +71,7 @@ export class ExecutionEnvironment {
     this.#worker.on('exit', (code) => this.#onExit(code));
   }
 
-  /** False once the thread has ended or is ending. Some failures of an event end it, others do not. */
+  /** False when the thread has ended or is ending. Some failures of an event end the thread, others do not. */
   get isAlive(): boolean {
     return this.#isAlive;
   }

@@ -49,7 +49,7 @@ interface LoggingConfig {
   readonly LogGroup?: string;
 }
 
-/** All functions but those that only CloudFormation calls, while it deploys. */
+/** All functions except those that only CloudFormation calls, while it deploys. */
 export function readFunctions(deployment: Deployment): FunctionConfig[] {
   const helpers = new Set(deploymentHelpers(deployment).map(({ ref }) => ref));
   return deployment

@@ -94,7 +94,8 @@ export function createLambdaService(options: {
 /**
  * How many environments one function has at most. On AWS there may be a thousand. Here each environment is a thread of some 30 MB, whose
  * start takes a core about an eighth of a second. More than two per core would only wait for the core. Further events wait for a free
- * environment; to a caller this looks like a busy machine. Four are enough to test any interleaving of two.
+ * environment; to a caller this looks like a busy machine. Four environments are enough to test any interleaving of two
+ * events.
  */
 const ENVIRONMENTS_MAX = Math.max(4, Math.min(8, 2 * availableParallelism()));
 
@@ -194,7 +195,7 @@ interface InvokePermission {
 /** A service of AWS that invokes a function. */
 export interface Invoker {
   readonly principal: string;
-  /** The rule or the API method on whose behalf it does. */
+  /** The rule or the API method on whose behalf the service invokes. */
   readonly sourceArn: string;
 }
 

@@ -28,7 +28,7 @@ interface Environment {
   inFlight: number;
 }
 
-/** After an application failed to start, none is started for this time; it doubles with each failure. */
+/** After an application failed to start, no other is started for this time. The time doubles with each failure. */
 const BACKOFF_FIRST_MS = 250;
 
 const BACKOFF_MAX_MS = 10_000;
@@ -117,8 +117,8 @@ const STOP_GRACE_MS = 1_000;
 
 /**
  * A module that is loaded into the process of a Web Function before its own code. It ends the process when its parent is gone, even by
- * `kill -9`: the kernel then closes the pipe on standard input. It is no file, because Node takes 50 ms to load the compiler for one
- * TypeScript file.
+ * `kill -9`: the kernel then closes the pipe on standard input. The module is in a URL, not in a file, because Node takes 50 ms to load
+ * the compiler for one TypeScript file.
  */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
   process.stdin.on('end', () => process.exit(1));

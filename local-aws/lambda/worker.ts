@@ -23,7 +23,7 @@ export interface WorkerStart {
   readonly freezer: Int32Array;
 }
 
-/** An event for the worker. It gets the next one only after it has answered this one. */
+/** An event for the worker. The worker gets the next event only after it has answered this one. */
 export interface WorkerEvent {
   readonly requestId: string;
   readonly payload: string;

@@ -131,7 +131,7 @@ async function readIndex(objects: string): Promise<Map<string, StoredObject>> {
   return index;
 }
 
-/** Sorted by UTF-8 bytes, which is not how JavaScript compares strings once there are surrogates. */
+/** Sorted by UTF-8 bytes. JavaScript's own order differs for strings with surrogates. */
 export function sortByBytes(keys: readonly string[]): string[] {
   return keys
     .map((key) => ({ key, bytes: Buffer.from(key).toString('latin1') }))

@@ -19,7 +19,7 @@ const isModifiedSince = (header: string, object: StoredObject): boolean | undefi
  * @param prefix  the beginning of the names of the headers: `x-amz-copy-source-` for the source of a copy, else empty. A copy has no
  *   304: when the caller already has this version of the source, the condition fails.
  * @throws S3Error `PreconditionFailed`.
- * Source: RFC 9110, section 13.2.2; S3 keeps its order of precedence.
+ * Source: RFC 9110, section 13.2.2; S3 keeps the order of precedence of that section.
  */
 export function checkRead(headers: IncomingHttpHeaders, object: StoredObject, prefix = ''): 'fresh' | 'send' {
   const header = (name: string) => headers[prefix + name] as string | undefined;

@@ -10,12 +10,12 @@ import { type Algorithm, createDigest } from './checksums.ts';
  */
 const LENGTH_BYTES = 4;
 /**
- * Content is written in pieces of this size, which leaves the thread pool free for the sockets. The last piece stays in memory
+ * Content is written in pieces of this size, so that few writes take a thread of the thread pool. The last piece stays in memory
  * until the file is finished, so a small file is written by one call. An upload takes about twice this much memory.
  */
 const PIECE_BYTES = 1024 * 1024;
 
-/** To hand less than this to the thread pool takes longer than to write it. */
+/** To hand fewer bytes than this to the thread pool takes longer than to write them. */
 const WRITTEN_AT_ONCE_BYTES = 64 * 1024;
 
 /** Content in a file that is not published yet. All but its end is on disk. */
@@ -67,7 +67,7 @@ class PiecewiseFile {
     this.path = path;
   }
 
-  /** @throws Error of the piece before, when it could not be written. */
+  /** @throws the error of the previous piece, when that piece could not be written. */
   async add(chunk: Uint8Array): Promise<void> {
     this.#collected.push(chunk);
     this.#collectedBytes += chunk.length;

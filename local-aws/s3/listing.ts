@@ -6,7 +6,7 @@ import { renderXml } from './xml.ts';
 /** S3 gives at most this many entries in one answer. */
 const PAGE_MAX = 1000;
 
-/** ListObjectsV2, sorted by the bytes of the keys. Clients may not look into a continuation token: here it is the last key. */
+/** ListObjectsV2, sorted by the bytes of the keys. A continuation token is opaque to clients; here it encodes the last key. */
 export const listObjects: Handler = (bucket, { query }) => {
   if (query.get('list-type') !== '2') throw new S3Error('InvalidArgument', { message: 'Invalid List Type' });
   const prefix = query.get('prefix') ?? '';

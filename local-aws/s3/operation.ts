@@ -41,7 +41,7 @@ export type S3Operation = keyof typeof OPERATIONS;
 
 /**
  * The `x-amz-` headers that an operation or the signature uses; a presigned URL may have them in its query. Any other is
- * refused, because it would be silently ignored.
+ * refused, because otherwise the server would silently ignore it.
  */
 const KNOWN_HEADERS = new RegExp(
   `^x-amz-(${[
@@ -72,8 +72,8 @@ const KEY_MAX_BYTES = 1024;
 /**
  * Finds the operation of a path-style request.
  * @param url  as in the request line.
- * @throws S3Error `InvalidURI`, `KeyTooLongError`, or `NotImplemented` for an unknown operation, parameter or `x-amz-` header:
- *   none is ever taken for something else.
+ * @throws S3Error `InvalidURI`, `KeyTooLongError`, or `NotImplemented` for an unknown operation, parameter or `x-amz-` header.
+ *   So no request is taken for another operation than the one that it names.
  */
 export function recogniseOperation(method: string, url: string, headers: Readonly<Record<string, unknown>>): S3Target {
   const { bucket, key, query } = splitUrl(url);

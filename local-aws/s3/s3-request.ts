@@ -9,7 +9,7 @@ export interface S3Request extends S3Target {
   readonly headers: IncomingHttpHeaders;
   /** The length of the content in bytes, without framing; `undefined` when the request does not say it. */
   readonly contentLength: number | undefined;
-  /** The content without framing. Reading it throws an S3Error when it is not what was signed, or ends early. */
+  /** The content without framing. Reading throws an S3Error when the content is not what was signed, or ends early. */
   readonly content: AsyncIterable<Uint8Array>;
   /** The headers that follow the content; complete once `content` has ended. */
   readonly trailers: ReadonlyMap<string, string>;

@@ -30,7 +30,7 @@ export type ReadElement = string | { readonly [name: string]: ReadElement | read
 
 /** @returns the root element; `undefined` when the document is not well-formed or its root has another name. */
 export function parseXml(document: string, root: string): ReadElement | undefined {
-  // The parser stops after the root, so what may follow it is refused here.
+  // The parser stops after the root, so text after the root is refused here.
   if (!document.trimEnd().endsWith(`</${root}>`)) return undefined;
   try {
     return (parseXML(document) as Record<string, ReadElement>)[root];

@@ -28,7 +28,7 @@ export interface Asset {
   /** May contain `${AWS::AccountId}` and `${AWS::Region}`. */
   readonly bucket: string;
   readonly key: string;
-  /** An absolute path; of a directory when the asset would be zipped. */
+  /** An absolute path. It is the path of a directory if a deployment would zip the asset. */
   readonly path: string;
 }
 

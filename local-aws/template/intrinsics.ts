@@ -15,7 +15,7 @@ type Arguments = readonly unknown[];
 
 /**
  * Evaluates every intrinsic function in a value.
- * @throws Error naming an unknown intrinsic function, or a missing thing that one refers to.
+ * @throws Error naming an intrinsic function that is unknown, or that refers to something that does not exist.
  * Source: CloudFormation User Guide, "Intrinsic function reference".
  */
 export function resolveIntrinsics(value: unknown, scope: Scope): unknown {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
-test('the file of the operator’s access key is readable only by its owner and new at each start, even after a killed service', async () => {
+test('the file with the operator’s access key is readable only by its owner, and replaces a file that a killed service has left', async () => {
   const path = join(dataDir, 'operator.json');
   await writeFile(path, 'left behind', { mode: 0o644 });
   const operator = operatorPrincipal();

@@ -82,7 +82,7 @@ test('content that is not what was signed never becomes an object in the other e
   const put = client.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'forged', Body: 'signed' }));
   engineCalls.splice(0);
   expect((await failureOf(put)).name).toBe('XAmzContentSHA256Mismatch');
-  // Once the engine has stored another object, it would have stored the forged one as well.
+  // When the engine has stored a later object, it has had the time to store the forged one as well.
   await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'next', Body: 'x' }));
   const stored = engineCalls.filter(({ operation, status }) => operation === 'PutObject' && status === 200);
   expect(stored).toHaveLength(1);

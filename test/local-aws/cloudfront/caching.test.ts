@@ -96,7 +96,7 @@ describe('when the lifetime of a cached object is over', () => {
     expect((await ask(rig, '/o')).headers['x-cache']).toBe('Hit from cloudfront');
   });
 
-  test('a deleted object is not served a minute after the last answer', async () => {
+  test('a deleted object is served for less than a minute after the last answer of the origin', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o');
@@ -190,7 +190,7 @@ describe('the cache', () => {
     [LARGEST_ENTRY_BYTES, 1],
     [LARGEST_ENTRY_BYTES + 1, 2],
   ])(
-    'keeps an object only up to a size: for one of %i bytes, two requests reach the origin %i times',
+    'keeps only small objects: of two requests for an object of %i bytes, the origin gets %i',
     async (size, times) => {
       const origin = bucket({ body: Buffer.alloc(size, 'x') });
       const rig = await cachedRig(origin);

@@ -68,7 +68,7 @@ describe('a function', () => {
       expect(resultOf(await send({}))).toBe('first');
       const { codeDirectory } = service.find('F');
       const compiled = join(codeDirectory, '../compiled/code-index.js');
-      // The thread writes it after it has answered.
+      // The thread writes the compiled code after it has answered.
       await expect
         .poll(() =>
           stat(compiled).then(
@@ -85,11 +85,11 @@ describe('a function', () => {
       const { send, compiled } = await compiledOnce();
       const { ino } = await stat(compiled);
       expect(resultOf(await send({}))).toBe('first');
-      // A thread that cannot use it writes it again, as another file of the same name.
+      // A thread that cannot use the compiled code writes it again, as another file of the same name.
       expect((await stat(compiled)).ino).toBe(ino);
     });
 
-    test('runs its new code after the file changed, even if that has the same length', async () => {
+    test('runs its new code after the file changed, even if the new code has the same length', async () => {
       const { send, source } = await compiledOnce();
       await writeFile(source, code.replace('first', 'other'));
       expect(resultOf(await send({}))).toBe('other');
