@@ -61,7 +61,7 @@ function checkTime({ timestamp, expiresSeconds }: Authorization, clockSkewSecond
   if (!isFresh) throw new Problem('time-skewed', `${timestamp} is more than ${clockSkewSeconds} s from now`);
 }
 
-/** The host and every `x-amz-` header must be signed; otherwise a thief of a signed request could change these. */
+/** The host and every `x-amz-` header must be signed; otherwise someone who stole a signed request could change them. */
 function checkCoverage({ headers }: Message, signedHeaders: readonly string[]): void {
   const required = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))];
   const unsigned = required.filter((name) => !signedHeaders.includes(name));

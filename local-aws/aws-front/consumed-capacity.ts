@@ -71,12 +71,12 @@ export function missingUnits(
   return Object.fromEntries(units);
 }
 
-/** For each write of an index in a transaction, the engine charges this many units. */
+/** For each write to an index in a transaction, the engine charges this many units. */
 const ENGINE_INDEX_UNITS = 4;
 
 /**
- * What a transaction cost. The engine gives no true figure for the items: 4 units for one item, and 4 for several. DynamoDB
- * charges two writes per item, and one unit per write of an index. Each item is counted here as one of at most 1 KB.
+ * What a transaction cost. The engine gives no true figure for the items: 4 units for one item, and also 4 for several. DynamoDB
+ * charges two writes per item, and one unit per write to an index. Each item is counted here as one of at most 1 KB.
  * Sources: DynamoDB Developer Guide, "Capacity management for transactions"; for indexes: aws/agent-toolkit-for-aws,
  * `calculate_costs.py`.
  */
@@ -90,7 +90,7 @@ function transactionConsumption(capacity: ConsumedCapacity, tables: readonly str
 
 /**
  * What a refused write costs. DynamoDB charges a failed condition as a write of the existing item, and a cancelled transaction as
- * one that succeeded. The engine reports neither cost, so each item is counted as one of at most 1 KB.
+ * much as a successful one. The engine reports neither cost, so each item is counted as one of at most 1 KB.
  */
 export function refusedConsumption(operation: string, errorType: string, tables: readonly string[]): Consumption[] {
   const isCancelled = errorType.endsWith('TransactionCanceledException');

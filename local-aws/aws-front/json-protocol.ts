@@ -60,7 +60,11 @@ function interpret(service: JsonService, { headers }: Message, body: Buffer): Ca
   const operation = target.slice(service.targetPrefix.length);
   const input = parseObject(body);
   const interpreted = service.interpret(operation, input);
-  if (!interpreted) throw new Problem('unknown-operation', `the local ${service.name} does not know this ${operation}`);
+  if (!interpreted)
+    throw new Problem(
+      'unknown-operation',
+      `the local ${service.name} does not know ${operation}, or one of its parameters`,
+    );
   const throttled = () => toJsonError(new Problem('throttled'));
   return { service: service.name, operation, input, throttled, ...interpreted };
 }

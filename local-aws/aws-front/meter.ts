@@ -16,7 +16,7 @@ export interface MeteredCall {
   /** Sums over `consumed`. */
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** Positions in the common order of all starts and ends. A call that started after the end of another counts as waiting for it. */
+  /** Positions in the common order of all starts and ends. A call that started after another one ended counts as waiting for the other. */
   readonly startedAt: number;
   readonly endedAt: number;
 }

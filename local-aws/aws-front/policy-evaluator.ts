@@ -102,8 +102,8 @@ function commonContext(caller: Caller, { accountId, region }: Account): Record<s
 
 /**
  * The library that simulates IAM takes the resources of an action from AWS's list of actions. For these actions the list has no resource,
- * although IAM checks one. The value is the action that is simulated instead: an action of the same service, whose resource in the list is
- * the one that IAM checks.
+ * although IAM checks one. The value is the action that is simulated instead: one of the same service, for which the list has the resource
+ * that IAM checks.
  * Sources of the resource: SAM, "Safe deployments"; the CDK's grant.
  */
 const LISTED_WITHOUT_RESOURCE: Readonly<Record<string, string>> = {

@@ -88,7 +88,7 @@ function createSender({ endpoint, region, credentials }: S3EngineOptions) {
       outgoing.on('response', resolve).on('error', reject);
     });
     const sent = hasContent ? pipeline(Readable.from(holdLast(request.content)), outgoing) : outgoing.end();
-    // An engine that refuses the content may answer before it has all of it.
+    // An engine that refuses the content may answer before it has received all of it.
     const response = await Promise.race([answered, Promise.resolve(sent).then(() => answered)]);
     return { status: response.statusCode ?? 500, headers: answerHeaders(response), body: response };
   };

@@ -17,7 +17,7 @@ export function serveMessages(
   };
   const server = createServer((request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
-  // Kept connections are never ended here, because an SDK that uses one just then would count a failed call.
+  // Idle connections are never closed here. If one were closed just when an SDK sends a call over it, that attempt would fail.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   return listen(server, port);

@@ -88,7 +88,7 @@ function runViewerRequest(
   return { request: fromFunctionRequest(result, viewer), originId: selectedOriginId ?? behavior.originId };
 }
 
-/** Replaces an error by its page of `CustomErrorResponses`, unless a function made it. */
+/** Replaces an error by its page of `CustomErrorResponses`, unless a function made the error. */
 async function withErrorPage(context: FetchContext, answer: Answer, viewer: ViewerRequest): Promise<Answer> {
   const page = context.distribution.errorRules.get(answer.status)?.page;
   if (!page || answer.source === 'FunctionGeneratedResponse') return answer;

@@ -16,7 +16,7 @@ import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-re
 export interface AnsweredRequest {
   readonly method: string;
   readonly path: string;
-  /** 0 when the viewer left before it was answered. */
+  /** 0 when the viewer left before the request was answered. */
   readonly status: number;
   /** How many bytes of head and body were sent. */
   readonly bytes: number;

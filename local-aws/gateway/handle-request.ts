@@ -58,8 +58,8 @@ export async function handleRequest(parts: GatewayParts, request: GatewayRequest
     parts.onFailure({ requestId: context.requestId, reason });
     return gatewayResponse(error, api, context);
   };
-  // About this header AWS says only "Exception", and not how the request is answered; we answer 500. Source: API Gateway Developer
-  // Guide, "Important notes", table of headers.
+  // AWS says about this header only "Exception", and not how it answers such a request. This gateway answers 500. Source: API Gateway
+  // Developer Guide, "Important notes", table of headers.
   if (message.headers['transfer-encoding'] !== undefined) {
     return fail(GATEWAY_ERRORS.functionRefused, 'a Lambda integration takes no Transfer-Encoding');
   }

@@ -331,7 +331,7 @@ function readValue(logicalId: string, properties: Properties): string | undefine
     properties,
     (take) => {
       const value = take<string>('Value');
-      // Source: API Gateway API Reference, CreateApiKey. Sources differ on the characters; these are in all of them.
+      // Source: API Gateway API Reference, CreateApiKey. The sources differ on the allowed characters; all of them allow these.
       if (!/^[0-9A-Za-z-]{20,128}$/.test(value)) throw new Error(`${logicalId}: its value is not an API key`);
       return take('Enabled', false) ? value : undefined;
     },

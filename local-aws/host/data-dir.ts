@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 const SQLITE_BUSY = 5;
 
 /**
- * Creates the directory if it is missing, and locks out other instances until the lock is closed. It is a lock of the operating
- * system, taken through SQLite, so it ends with this process, however the process dies.
+ * Creates the directory if it is missing, and locks out other instances until the lock is closed. The lock is one of the operating
+ * system, taken through SQLite. So the lock ends with this process, even if the process is killed.
  * @throws Error in one sentence when the directory cannot be written or is in use.
  */
 export async function lockDataDir(path: string): Promise<{ close(): void }> {

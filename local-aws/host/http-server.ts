@@ -9,10 +9,10 @@ import { setFlagsFromString } from 'node:v8';
  */
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-/** A server that listens on the loopback interface, where nothing but this machine reaches it. */
+/** A server that listens on the loopback interface, which only this machine can reach. */
 export interface Listening {
   readonly port: number;
-  /** Ends every connection, even those at work, and resolves once the port is free. */
+  /** Ends every connection, even those in use, and resolves once the port is free. */
   close(): Promise<void>;
 }
 

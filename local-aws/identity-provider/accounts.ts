@@ -43,7 +43,7 @@ export function subjectOf(email: string): string {
   return (digest.readBigUInt64BE() + 10n ** 20n).toString();
 }
 
-/** Makes a name from an address: `Ada Lovelace` of `ada.lovelace@…`. */
+/** Makes a name from an address: `Ada Lovelace` from `ada.lovelace@…`. */
 function nameOf(email: string): string {
   const words = (email.split('@')[0] ?? '').split(/[._+-]+/).filter((word) => word !== '');
   return words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join(' ');

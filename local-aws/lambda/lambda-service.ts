@@ -80,7 +80,7 @@ export function createLambdaService(options: {
       const wanted = functionOfAlias.get(name) ?? name;
       const found = functions.filter((fn) => [fn.name, fn.label, fn.arn].includes(wanted));
       if (found.length === 1 && found[0]) return found[0];
-      throw new Error(`${found.length} functions are called "${name}"`);
+      throw new Error(`${found.length} functions have the name "${name}"`);
     },
     killEnvironments: (functionArn) => poolOf(functionArn).kill(),
     endIdleEnvironments,

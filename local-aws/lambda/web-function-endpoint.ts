@@ -60,7 +60,7 @@ const REMOVED =
   /^(connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-real-ip|x-http-method-override|lambda-web-.*)$/i;
 const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i;
 
-/** With `connection: close`, an application would cut the connection as soon as it has answered, whatever is still to come. */
+/** With `connection: close`, an application would cut the connection as soon as it has answered, even in the middle of the request. */
 const ADDED = ['connection', 'keep-alive'];
 
 /**
@@ -169,7 +169,7 @@ function answered(out: ClientRequest): Promise<IncomingMessage> {
 }
 
 /**
- * Sends a body to its end. When that fails, the rest of the body stays unread, and its sender can still be answered.
+ * Sends a body to its end. When sending fails, the rest of the body stays unread, and the sender can still be answered.
  * @throws Error when a side goes away.
  */
 async function send(body: IncomingMessage | undefined, out: ClientRequest): Promise<void> {

@@ -94,7 +94,7 @@ function loadCommonJs(file: string): Record<string, unknown> | undefined {
   return module.exports;
 }
 
-/** @returns undefined for an ES module and for a syntax error. Then `import` loads the file, or says what is wrong. */
+/** @returns undefined for an ES module and for a syntax error. Then `import` loads the file, or throws the error. */
 function compile(filename: string, source: string, cachedData: Buffer | undefined): Script | undefined {
   const before = '(function (exports, require, module, __filename, __dirname) { ';
   try {
@@ -118,7 +118,7 @@ function readCompiled(file: string, source: string): Buffer | undefined {
 
 function writeCompiled(file: string, source: string, data: Buffer): void {
   mkdirSync(dirname(file), { recursive: true });
-  // Another thread may write the same file, and either may be killed while it does.
+  // Another thread may write the same file, and either thread may be killed while it writes.
   const temporary = `${file}.${process.pid}.${threadId}`;
   writeFileSync(temporary, Buffer.concat([digestOf(source, data), data]));
   renameSync(temporary, file);
@@ -143,7 +143,7 @@ async function runHandler(handler: Handler, event: WorkerEvent): Promise<void> {
 /** Answers, keeps the compiled code if it has to, and then runs nothing until the next event wakes the thread. */
 async function answerAndFreeze(message: WorkerMessage): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(flushed));
-  // Set before the answer: the next event may come at once, and then there is nothing to wait for.
+  // Set before the answer, because the next event may come at once. That event clears the value, and then `wait` returns immediately.
   Atomics.store(start.freezer, 0, FROZEN);
   tell(message);
   keepCompiled?.();

@@ -1,6 +1,6 @@
 /**
  * Parses the query language of CloudWatch Logs Insights, as far as the saved queries (`AWS::Logs::QueryDefinition`) and
- * those of the operator use it. Everything else is an error, as a misspelt query is on AWS.
+ * the operator's queries use it. Everything else is an error, as a misspelt query is on AWS.
  * Source: CloudWatch Logs User Guide, "CloudWatch Logs Insights QL query syntax".
  */
 

@@ -31,8 +31,8 @@ export interface ByteRange {
  * A file is named after the SHA-256 of its key. So any key fits, and none can leave the directory. Keys that differ only in case stay apart
  * even on file systems that ignore case. An index of all objects is read when the store opens and kept in memory. Every change is one
  * synchronous step (check, rename or unlink, index), so two requests cannot interleave. A process that dies before the rename has changed
- * nothing: it leaves only a draft, which the next start removes. There is no fsync: what was acknowledged survives the death of the
- * process, not that of the machine.
+ * nothing: it leaves only a draft, which the next start removes. There is no fsync: what was acknowledged survives a crash of the
+ * process, but not a crash of the machine.
  */
 export class BucketFiles {
   readonly #objects: string;

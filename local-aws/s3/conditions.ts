@@ -40,9 +40,9 @@ export function checkRead(headers: IncomingHttpHeaders, object: StoredObject, pr
 }
 
 /**
- * The bytes that `Range` asks for. `undefined` means all of them. That is so when there is no `Range`, when it is malformed, and when it
- * names several ranges: S3 then answers with the whole object. It is also so when `If-Range` names another version of the object. S3
- * supports `If-Range`, though its reference does not mention it.
+ * The bytes that `Range` asks for; `undefined` for the whole object. S3 answers with the whole object when there is no `Range`, when
+ * `Range` is malformed, or when it names several ranges. S3 does the same when `If-Range` names another version of the object. It supports
+ * `If-Range`, though its reference does not mention that header.
  * @throws S3Error `InvalidRange` when the range holds no byte of the object.
  * Source: RFC 9110, section 14.
  */

@@ -10,7 +10,7 @@ import { type Algorithm, createDigest } from './checksums.ts';
  */
 const LENGTH_BYTES = 4;
 /**
- * Content is written in pieces of this size, so that few writes take a thread of the thread pool. The last piece stays in memory
+ * Content is written in pieces of this size, so that few writes occupy the thread pool. The last piece stays in memory
  * until the file is finished, so a small file is written by one call. An upload takes about twice this much memory.
  */
 const PIECE_BYTES = 1024 * 1024;
@@ -102,7 +102,7 @@ async function writeAll(file: FileHandle, chunks: readonly Uint8Array[], bytes: 
   if (bytesWritten < bytes) throw new Error(`only ${bytesWritten} of ${bytes} bytes could be written`);
 }
 
-/** Appends the end of the content and the record. The file is then ready to be renamed to where readers look. */
+/** Appends the end of the content and the record. The caller then renames the file to the path that readers open. */
 export async function finishDraft({ path, end }: Draft, record: object): Promise<void> {
   const json = Buffer.from(JSON.stringify(record));
   const length = Buffer.alloc(LENGTH_BYTES);

@@ -128,7 +128,7 @@ export class MultipartStore {
     this.#ended.set(id, ended);
     const trash = join(this.#trash, id);
     renameSync(join(this.#uploads, id), trash);
-    // Nothing waits for this. What it leaves behind, the next start removes.
+    // Nothing waits for this removal. The next start removes what it leaves behind.
     rm(trash, { recursive: true, force: true }).catch(() => {});
   }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
-test('the file with the operator’s access key is readable only by its owner, and replaces a file that a killed service has left', async () => {
+test('the operator’s access key is new at each start, and only the owner can read its file, even if a killed service left an older file', async () => {
   const path = join(dataDir, 'operator.json');
   await writeFile(path, 'left behind', { mode: 0o644 });
   const operator = operatorPrincipal();

@@ -12,7 +12,7 @@ import type { Principal } from '../../../local-aws/aws-front/principals.ts';
 export const ACCOUNT = { region: 'us-east-1', accountId: '000000000000' };
 export const BUCKET = 'files';
 
-/** A policy of one statement that allows. */
+/** A policy with one statement, which allows the actions on the resources. */
 export const allow = (Action: string | string[], Resource: string | string[], more = {}): PolicyDocument => ({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Action, Resource, ...more }],

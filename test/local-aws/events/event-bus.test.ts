@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Writes each event to its log as one line, and fails as often as the key says. */
+/** Writes each event to its log as one line, and fails as often as the key of the object says: `fails-2` fails twice. */
 const CODE = `let failures = 0; exports.handler = async (event) => {
   console.log('got ' + JSON.stringify(event));
   if (failures++ < Number(/fails-(\\d)/.exec(JSON.stringify(event))?.[1] ?? 0)) throw new Error('not yet');

@@ -38,7 +38,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The same data in a new process (this one). */
+/** Opens the same data in another process: this one. */
 async function restart(dataDir: string) {
   const front = await startFront({ dataDir });
   onTestFinished(() => front.close());

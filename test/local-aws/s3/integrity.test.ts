@@ -180,7 +180,7 @@ describe('a body that is cut', () => {
 });
 
 describe('a client that waits for 100 Continue', () => {
-  /** Sends the head of an upload, then its body once it is invited; resolves with all that came back. */
+  /** Sends the head of an upload, and the body after `100 Continue`; resolves with all that came back. */
   async function sendWhenInvited(url: string, headers: Record<string, string>): Promise<string> {
     const { host, hostname, port, pathname, search } = new URL(url);
     const head = { host, expect: '100-continue', 'content-length': '5', ...headers };
