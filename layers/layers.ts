@@ -2,15 +2,15 @@
 export interface Layer {
   /**
    * A file, a folder with all its subfolders, or, as `folder/*`, the files directly in a folder; as a path from the root of the project.
-   * A file that several rows hold belongs to the one with the longest path.
+   * If several rows hold a file, it belongs to the row with the longest path.
    */
   readonly path: string;
   readonly what: string;
   /** Files and folders of lower rows, written like `path`. */
   readonly imports: readonly string[];
-  /** A package stands for its subpaths as well; a name that ends in `*` stands for every name that begins so. */
+  /** A package stands for its subpaths as well. A name that ends in `*` stands for every name that begins with the text before the `*`. */
   readonly packages: readonly string[];
-  /** The files of this row do not even import each other. */
+  /** True if the files of this row must not import each other. */
   readonly isApart?: boolean;
 }
 
@@ -54,8 +54,8 @@ const tests = (path: string, what: string, imports: readonly string[]): Layer =>
 });
 
 /**
- * The layers, from top to bottom. A file imports files of its own row, and of lower rows those that its row names. Nothing
- * imports upwards. Files never import each other in a circle, nor do folders.
+ * The layers, from top to bottom. A file imports files of its own row (unless `isApart`), and from lower rows what its row names. Nothing
+ * imports upwards. Neither files nor folders import each other in circles.
  */
 export const LAYERS: readonly Layer[] = [
   tests('test/contract', 'Tests of the public API', [
@@ -101,14 +101,14 @@ export const LAYERS: readonly Layer[] = [
     'local-aws',
     'shared',
   ]),
-  tests('test/local-aws', 'Tests of the local AWS, which need nothing of the product but its tables', [
+  tests('test/local-aws', 'Tests of the local AWS; of the product they need only its tables', [
     'test/support',
     'local-aws',
     'shared/aws/tables.ts',
   ]),
   {
     path: 'docs',
-    what: 'What makes the tables, figures and pictures of the documents',
+    what: 'The code that makes the tables, figures and pictures of the documents',
     imports: ['bench', 'test/support', 'admin', 'infra', 'layers', 'openapi', 'shared'],
     packages: ['node:*', 'playwright-core'],
   },
@@ -118,7 +118,13 @@ export const LAYERS: readonly Layer[] = [
     imports: ['test/support', 'infra/local', 'infra/bundle', 'local-aws', 'shared'],
     packages: ['@aws-sdk/client-dynamodb', 'esbuild', 'node:*'],
   },
-  tests('test/support', 'What tests share; it imports no test', ['*', 'infra', 'local-aws', 'openapi', 'shared']),
+  tests('test/support', 'Helpers that tests share; they import no test', [
+    '*',
+    'infra',
+    'local-aws',
+    'openapi',
+    'shared',
+  ]),
   { path: '*', what: 'Configuration of the tests', imports: [], packages: ['vitest'] },
   {
     path: 'admin',
@@ -159,7 +165,7 @@ export const LAYERS: readonly Layer[] = [
   { path: 'local-aws', what: 'AWS on one machine', imports: [], packages: ['*'] },
   {
     path: 'infra/deployment',
-    what: '`npm run deploy`, and what it compares',
+    what: '`npm run deploy`, and the comparison of a stage with what is deployed',
     imports: ['infra/settings', 'infra/stages', 'shared/aws/parameters.ts'],
     packages: ['node:*'],
   },
@@ -272,7 +278,7 @@ export const LAYERS: readonly Layer[] = [
   { path: 'shared/accounts', what: 'Domain: accounts and what they may store', imports: ['shared/*'], packages: [] },
   {
     path: 'shared/*',
-    what: 'What everything may use: routes, errors, limits, environment, log, metrics, time limit',
+    what: 'Files that every layer may use: routes, errors, limits, environment variables, log, metrics, time limit',
     imports: [],
     packages: ['aws-lambda', 'node:*'],
   },

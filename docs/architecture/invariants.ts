@@ -7,7 +7,7 @@ import { join } from 'node:path';
 interface Invariant {
   readonly statement: string;
   readonly enforcedIn: readonly string[];
-  /** Tests that fail without it: the file, and the name as it is written in the source, after `describe > ` if it needs that. */
+  /** Tests that would fail if it did not hold: the file, and the test's name as the source has it, after the name of its group and ` > `. */
   readonly tests: readonly (readonly [file: string, name: string])[];
 }
 
@@ -25,7 +25,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'No upload makes `storage_used_bytes` pass the limit of its account; exactly the limit fits. It is never negative.',
+      'No upload makes `storage_used_bytes` larger than the limit of its account; it may become equal to the limit. `storage_used_bytes` is never negative.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
       [
@@ -36,7 +36,8 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: '`file_count` is the number of ready files, and no upload makes it pass `FILE_COUNT_LIMIT`.',
+    statement:
+      '`file_count` of an account is the number of its ready files. No upload makes it larger than `FILE_COUNT_LIMIT`.',
     enforcedIn: ['shared/aws/book-updates.ts'],
     tests: [
       [
@@ -47,7 +48,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`. The bitmaps of the leaves hold exactly the other seqs below `next_seq`, and the groups count these. `created_at` never decreases along `seq`.',
+      'The index `by_seq` holds exactly the ready files. Each has a `seq` of its own below `next_seq`. The bitmaps of the leaves hold exactly the other seqs below `next_seq`, and the groups count these. A file with a larger `seq` has no earlier `created_at`.',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/files/listing-counters.ts'],
     tests: [
       [
@@ -100,7 +101,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'After the answer 201 the client finds its file. After an error the client owns nothing, and its room is free again. After 504 `timeout` the request makes no file any more (decision 0017). There is one exception. When the database answers neither the settling transaction nor the write that gives the upload up, the client gets an error. Its file may nevertheless exist or appear.',
+      'After the answer 201 the client finds its file. After an error the request has left no file, and the storage that it used is free again. After 504 `timeout` the request makes no file any more (decision 0017). There is one exception. When the database answers neither the settling transaction nor the write that gives the upload up, the client gets an error, but the file may exist, or appear later.',
     enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/time-limit.ts'],
     tests: [
       [
@@ -115,7 +116,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'A file is charged once and given back once. This holds however many requests and sweepers settle, complete, delete or sweep it at the same time.',
+      'The size of a file is charged once and given back once. This holds however many requests and sweepers settle, complete, delete or sweep the file at the same time.',
     enforcedIn: ['shared/aws/settlement-store.ts', 'shared/aws/release-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       [
@@ -138,7 +139,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The URL of a ticket takes its bytes once. The object under its key in `incoming/` stays there until the ticket ends (decision 0023). That object has the bytes that arrived, or is empty.',
+      'The URL of a ticket takes its bytes once. An object that has the key of the ticket in `incoming/` stays there until the ticket ends (decision 0023). This object has the bytes that arrived, or is empty because the ticket was cancelled first.',
     enforcedIn: ['shared/files/delete-file.ts', 'shared/files/complete-upload.ts', 'shared/aws/sign-upload.ts'],
     tests: [
       [
@@ -149,7 +150,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit that an operator has set for the account if that is larger. Other bytes count without a condition, so they may exceed the limit: those of refused bodies, of the rest of a form, and of repeated uploads. Uploads that are repeated under their `Idempotency-Key` are refused once twice the limit was sent (decision 0014).',
+      'The bytes of an account are counted in each UTC day. An upload or ticket succeeds only if the bytes of the day, its own included, are at most the limit. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit that an operator has set for the account if that is larger. Other bytes count without a condition, so they may exceed the limit: those of refused bodies, of the rest of a form, and of repeated uploads. An account that has sent more than twice the limit cannot even repeat an upload under its `Idempotency-Key` (decision 0014).',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/accounts/allowance.ts'],
     tests: [
       ['test/contract/account-limits.test.ts', 'exactly as many simultaneous uploads succeed as the day has bytes for'],
@@ -157,7 +158,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      "Each attempt to make a file stores its bytes under a new object key. So no late write of one attempt reaches the link of another. A deleted link stays dead, with one exception. When S3's answer to the write of the object is lost, the SDK sends the write again. If the file is then deleted before the first request takes effect, the link works again. It does so until the walk of the bucket removes the object (decision 0021).",
+      "Each attempt to make a file stores its bytes under a new object key. So no late write of one attempt reaches the link of another. The link of a deleted file stays dead, with one exception. When S3's answer to the write of the object is lost, the SDK sends the write again. If the file is deleted before the first of these two requests takes effect, the link works again, until the walk of the bucket removes the object (decision 0021).",
     enforcedIn: ['shared/files/object-key.ts'],
     tests: [
       [
@@ -168,7 +169,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'A revoked key, an ended session and a suspended account are refused from the next request on. No late write brings them back.',
+      'Revoked keys, ended sessions and suspended accounts are refused from the next request on. No late write makes one of them valid again.',
     enforcedIn: [
       'shared/aws/api-key-store.ts',
       'shared/aws/session-store.ts',
@@ -199,7 +200,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'The seal of a full leaf has the folded name of each of its ready files. It has no other names, except those of files deleted in the last day. A search finds every file that was ready before it began, and none that was deleted before it began (decision 0028).',
+      'The seal of a full leaf has the folded names of all ready files of the leaf. It has no other names, except those of files that were deleted in the last day. A search finds every file that was ready before it began, and none that was deleted before it began (decision 0028).',
     enforcedIn: ['shared/aws/seal-store.ts', 'shared/files/seal-leaf.ts', 'shared/files/search-files.ts'],
     tests: [
       [
@@ -217,9 +218,8 @@ export const INVARIANTS: readonly Invariant[] = [
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * The rows of the table in docs/architecture.md.
- * @throws Error naming a test that is not in its file: when you rename a test that proves an invariant, rename it in this file
- *   as well.
+ * The rows of the table of invariants in docs/architecture.md.
+ * @throws Error naming a test that is not in its file. When you rename a test that proves an invariant, rename it in this file as well.
  */
 export function invariantRows(): string[][] {
   return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {

@@ -1,20 +1,20 @@
 import type { TableName } from '../../shared/aws/tables.ts';
 
 /**
- * Every kind of row in the tables, for docs/architecture.md. test/shared/aws/rows.test.ts compares it with the rows that
- * the stores really write: it fails when an attribute is missing in this file, has another type, or is never written.
+ * Every kind of row in the tables, for docs/architecture.md. test/shared/aws/rows.test.ts compares this file with the rows that the stores
+ * really write. The test fails when an attribute is missing in this file, has another type, or is never written.
  */
 
-/** The number of the form of the rows. A change of the form raises it, and is rolled out as docs/operate.md says. */
+/** The version of the shapes below. A change of a shape raises it, and is deployed as docs/operate.md says. */
 export const LAYOUT_VERSION = 1;
 
-/** As DynamoDB names them: text, number, bytes, true or false, map, list, set of texts. */
+/** DynamoDB's names for: text, number, bytes, true or false, map, list, set of texts. */
 type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'M' | 'L' | 'SS';
 
 export interface RowShape {
   readonly table: TableName;
   readonly kind: string;
-  /** What the attributes of its key look like: a text for the reader, and a pattern that tells the kinds of rows in a table apart. */
+  /** The attributes of its key: for each a text that the page shows, and a pattern by which the test recognises rows of this kind. */
   readonly key: Readonly<Record<string, { readonly shown: string; readonly pattern: RegExp }>>;
   /** Type and meaning of every other attribute. */
   readonly attributes: Readonly<Record<string, readonly [AttributeType, string]>>;
@@ -35,18 +35,18 @@ export const ROW_SHAPES: readonly RowShape[] = [
       created_at: ['N', 'ms'],
       storage_used_bytes: ['N', 'bytes of ready files and of pending tickets (I1)'],
       file_count: ['N', 'ready files (I3)'],
-      next_seq: ['N', 'the `seq` of the next file: how many files the account has ever had'],
+      next_seq: ['N', 'the `seq` of the next file, which is the number of files that the account has ever had'],
       last_file_at: [
         'N',
-        'ms; `created_at` of the newest file that the account has ever had, which never decreases; 0 before the first',
+        'ms; `created_at` of the newest file that the account has ever had, even if it is deleted; 0 before the first file',
       ],
       removed: [
         'M',
-        'group → number of its deleted files. If the number is 8,192 × k, it stands for this group and the k − 1 groups after it, whose files are all deleted (I4)',
+        'group → number of its deleted files (I4). A number of 8,192 × k means that all files of this group and of the k − 1 groups after it are deleted',
       ],
       fence: [
         'N',
-        'raised when an upload is given up: then no transaction that read an earlier value can make a file (I7)',
+        'raised when an upload is given up; then no upload that has read an earlier value can make a file (I7)',
       ],
       books_revision: ['N', 'raised by every transaction that changes the books; 0 while it is absent'],
       sent_day: ['N', 'the UTC day of `sent_bytes`, in days since 1970; absent at first'],
@@ -54,10 +54,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
       key_count: ['N', 'API keys'],
       storage_limit_bytes: [
         'N',
-        'bytes; the limit that the operator set for this account; while it is absent, the default holds',
+        'bytes; the limit that the operator set for this account; if it is absent, `STORAGE_LIMIT_BYTES` is the limit',
       ],
       suspended: ['BOOL', 'true while nothing may be added to the account; otherwise absent'],
-      deleting: ['BOOL', 'true once `delete-account` has begun; otherwise absent'],
+      deleting: ['BOOL', 'true from the beginning of `delete-account` on; otherwise absent'],
     },
   },
   {
@@ -72,8 +72,8 @@ export const ROW_SHAPES: readonly RowShape[] = [
       size_bytes: ['N', 'bytes'],
       object_key: ['S', '`uploads/<token>`'],
       created_at: ['N', 'ms when it became ready'],
-      seq: ['N', 'place in the listing; only ready rows have it, which puts them into the index `by_seq`'],
-      work_shard: ['S', '`0` to `3`; with `work_due_at` puts a `deleting` row into the index `unfinished`'],
+      seq: ['N', 'place in the listing; only ready rows have it, so only these are in the index `by_seq`'],
+      work_shard: ['S', '`0` to `3`; only `deleting` rows have it, so only these are in the index `unfinished`'],
       work_due_at: ['N', 'ms; the sweeper may take the row from then on'],
     },
   },
@@ -83,7 +83,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: {
       account_id: key('`#tickets#<0 to 3>`, by the last digit of the account id', /^#tickets#[0-3]$/),
       id: key(
-        '`<ms>#<account id>#<id>`, where `<id>` is the UUID of the ticket, and `<ms>` is when the ticket ends if it is not renewed; the UUID encodes this time as well',
+        '`<ms>#<account id>#<id>`, where `<id>` is the UUID of the ticket, and `<ms>` is the time at which the ticket ends if it is not renewed. The UUID encodes this time as well',
         /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/,
       ),
     },
@@ -93,15 +93,15 @@ export const ROW_SHAPES: readonly RowShape[] = [
       mime_type: ['S', 'media type'],
       size_bytes: ['N', 'bytes'],
       checksum_sha256: ['S', 'base64; as the client announced it'],
-      ends_at: [
-        'N',
-        'ms; a PUT of the ticket may arrive until then; later than `<ms>` in the key if the ticket was renewed',
+      ends_at: ['N', 'ms when the ticket ends; later than `<ms>` in the key if the ticket was renewed'],
+      attempt_key: [
+        'S',
+        'object key of the attempt that holds the lease to complete the ticket, or that made the file',
       ],
-      attempt_key: ['S', 'object key of the attempt that holds the lease to complete the ticket, or has settled it'],
       attempt_until: ['N', 'ms when that lease ends'],
       attempt_keys: [
         'SS',
-        'object keys of all attempts except the one that made the file; when the ticket ends, the sweeper removes what is left of their copies',
+        'object keys of all attempts except the one that made the file. When the ticket ends, the sweeper removes the copies that are still there',
       ],
       idempotency: ['M', '`key`, `fingerprint` (hex SHA-256), `claimed_at` (ms); removed when the ticket is settled'],
     },
@@ -111,8 +111,11 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'leaf',
     key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
     attributes: {
-      removed: ['N', 'bitmap of its deleted files: bit i, of value 2^i, is the file at seq 64 × number + i (I4)'],
-      work_shard: ['S', 'as in the row of a file; present while its seal is missing or out of date'],
+      removed: [
+        'N',
+        'bitmap of its deleted files (I4). Bit i, of value 2^i, stands for the file at seq 64 × the number of the leaf + i',
+      ],
+      work_shard: ['S', '`0` to `3`; present while the seal is missing or out of date'],
       work_due_at: ['N', 'ms; the sweeper writes the seal from then on; present together with `work_shard`'],
     },
   },
@@ -123,11 +126,11 @@ export const ROW_SHAPES: readonly RowShape[] = [
     attributes: {
       folded: [
         'B',
-        'DEFLATE of the folded names of its 64 seqs, with `/` between them; empty where the file is deleted (I15)',
+        'the folded names of the files at its 64 seqs (I15), with `/` between them, compressed by DEFLATE. The name of a deleted file is empty',
       ],
       unicode: [
         'S',
-        'version of Unicode by which the names were folded; absent when every later version folds them in the same way',
+        'version of Unicode by which the names were folded; absent if every later version folds these names in the same way',
       ],
     },
   },
@@ -136,7 +139,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'list of the ids of a leaf',
     key: { account_id: ACCOUNT, id: key('`#ids#<number>`', /^#ids#(\d{6}|a\d{11})$/) },
     attributes: {
-      ids: ['B', 'written with the seal: 16 bytes for each of its 64 seqs, zeros where the file was deleted'],
+      ids: [
+        'B',
+        'written together with the seal: 16 bytes for the id of the file at each of its 64 seqs; zeros if it was deleted',
+      ],
     },
   },
   {
@@ -145,7 +151,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: {
       account_id: key('`#deletions#<0 to 3>`', /^#deletions#[0-3]$/),
       id: key(
-        '`<ms>#<account id>`, where `<ms>` is the time of the deletion, rounded down to a multiple of 5,000 ms. When this note is full, a file goes into the note `<ms>#<account id>#<last digit of the file id>`, and when that is full as well, into `<ms>#<account id>#<file id>`',
+        '`<ms>#<account id>`, where `<ms>` is the time of the deletion, rounded down to a multiple of 5,000 ms. If this note is full, the deletion goes into the note `<ms>#<account id>#<last digit of the file id>`. If that note is full as well, the deletion goes into a note of its own, `<ms>#<account id>#<file id>`',
         /^\d{13}#[0-9a-f-]{36}(#[0-9a-f]|#[0-9a-f-]{36})?$/,
       ),
     },
@@ -157,11 +163,14 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { account_id: key('`#walk`', /^#walk$/), id: key('`#walk`', /^#walk$/) },
     attributes: {
       started_at: ['N', 'ms'],
-      after: ['S', 'the last object key that was checked; absent at the beginning and end'],
-      is_over: ['BOOL', 'the walk is done'],
-      checked_before: ['N', 'ms; earlier walks have checked the objects that are older than this'],
-      until: ['N', 'ms; objects that are younger than this are left to the next walk'],
-      has_failed: ['BOOL', 'an object could not be checked'],
+      after: [
+        'S',
+        'the last object key of the last page that was checked; absent before the first page and after the last',
+      ],
+      is_over: ['BOOL', 'true when the walk is done'],
+      checked_before: ['N', 'ms; earlier walks have checked the objects that were stored before this time'],
+      until: ['N', 'ms; objects that were stored at or after this time are left to the next walk'],
+      has_failed: ['BOOL', 'true when an object could not be checked'],
     },
   },
   {
@@ -174,7 +183,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       name: ['S', 'as its owner named it'],
       key_prefix: ['S', 'the first 12 characters'],
       created_at: ['N', 'ms'],
-      last_used_at: ['N', 'ms, noted at most once a minute; absent until it is used'],
+      last_used_at: ['N', 'ms; noted at most once a minute; absent until the key is used'],
       suspended: ['BOOL', 'true while its account is suspended; otherwise absent'],
     },
   },
@@ -191,7 +200,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     attributes: {
       account_id: ['S', 'account id'],
       created_at: ['N', 's'],
-      refreshed_at: ['N', 's when the idle time last restarted'],
+      refreshed_at: ['N', 's of the last use that was noted; the idle time counts from it'],
       expires_at: ['N', 's; TTL'],
     },
   },
@@ -210,9 +219,9 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'window of a rate limit',
     key: { id: key('`<class>#<limit>#<account or address>`', /^(?!streams#|turns#)/) },
     attributes: {
-      l: ['L', 'last use of each slot, oldest first, in units of 10 ms since 2026'],
-      u: ['L', 'sizes of the slots, in the same order; only of limits over 120'],
-      c: ['N', 'uses left in the newest slot; only of limits over 120'],
+      l: ['L', 'the time of the last use of each slot, oldest first, in units of 10 ms since the beginning of 2026'],
+      u: ['L', 'how many requests each slot stands for, in the same order; only if the limit is over 120'],
+      c: ['N', 'how many requests are left in the newest slot; only if the limit is over 120'],
       expires_at: ['N', 's; TTL'],
     },
   },
@@ -222,7 +231,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { id: key('`turns#<account id>#<time in units of 2 s>`', /^turns#/) },
     attributes: {
       first_at: ['N', 'ms when the first turn begins'],
-      taken_ms: ['N', 'length of all turns that uploads have taken, one after the other'],
+      taken_ms: [
+        'N',
+        'total length, in milliseconds, of the turns that uploads have taken; the next turn begins after it',
+      ],
       expires_at: ['N', 's; TTL'],
     },
   },
@@ -230,7 +242,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
     table: 'rateLimits',
     kind: 'streams of an account',
     key: { id: key('`streams#<account id>`', /^streams#/) },
-    attributes: { slots: ['M', 'open stream → ms when its lease ends'], expires_at: ['N', 's; TTL'] },
+    attributes: {
+      slots: ['M', 'id of an open stream (a large form that is arriving) → ms when its lease ends'],
+      expires_at: ['N', 's; TTL'],
+    },
   },
   {
     table: 'idempotency',
@@ -238,8 +253,11 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { id: key('`<account id>#<key>`', /#/) },
     attributes: {
       fingerprint: ['S', 'hex SHA-256 of what the request asks for'],
-      file_id: ['S', 'the file or ticket that it stands for'],
-      file: ['M', 'the file as it was first answered: five attributes of its row; absent while it is a ticket'],
+      file_id: ['S', 'id of the file or ticket that the key stands for'],
+      file: [
+        'M',
+        'five attributes of the file, as the first answer had them; absent while the key stands for a ticket',
+      ],
       expires_at: ['N', 's, 24 hours after the claim; TTL'],
     },
   },

@@ -32,14 +32,15 @@ const number = (name: string): Key => ({ name, type: 'N' });
 export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /** Files, tickets, leaves of the listing, their seals and lists of ids, notes of deletions, and the state of the bucket's walk. */
+  /** Files, tickets, leaves of the listing with their seals and lists of ids, notes of deletions, and the state of the walk of the bucket. */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),
     sortKey: text('id'),
     localIndexes: {
       /**
-       * Only ready files have `seq`. The index is local because it can be read strongly: a file is listed right after its 201.
+       * Only ready files have `seq`, so only these are in the index. It is a local index, because only a local one can be read strongly
+       * consistently: a file is listed right after its 201.
        */
       by_seq: {
         partitionKey: text('account_id'),
@@ -49,8 +50,8 @@ export const TABLES = {
     },
     globalIndexes: {
       /**
-       * Only deleted files whose objects are left, and leaves whose seals have to be written, have these keys. There are four
-       * shards, so that no partition takes every deletion.
+       * Only deleted files whose objects still exist, and leaves whose seals have to be written, have these attributes. `work_shard` has
+       * four values, so that the entries are spread over several partitions.
        */
       unfinished: { partitionKey: text('work_shard'), sortKey: number('work_due_at'), include: [] },
     },
