@@ -4,6 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { TABLES, type TableName } from '../../shared/aws/tables.ts';
+import type { VariableName } from '../../shared/env.ts';
 import type { LimitName } from '../../shared/limits.ts';
 import { commitOfFunctions } from '../settings/commit.ts';
 import { type AllowListName, canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
@@ -63,6 +64,8 @@ export interface Needs {
   readonly values?: readonly ('cdnUrl' | 'appUrl' | 'canaryKey')[];
   /** The lists of who may log in, if they are not empty. */
   readonly optional?: readonly AllowListName[];
+  /** Values of variables that only this function has, and that need no grant. */
+  readonly variables?: Readonly<Partial<Record<VariableName, string>>>;
 }
 
 /**
@@ -116,6 +119,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     const value = stage.allowLists[name];
     if (value) environment[name] = value;
   }
+  Object.assign(environment, needs.variables);
   return { ...environment, NEEDED_VARIABLES: Object.keys(environment).join(',') };
 }
 

@@ -18,12 +18,11 @@ export function addCanary(stack: Stack, { stage, resources, streaming }: Watched
     resources,
     bundles,
     bundle: 'canary',
-    needs: BACKGROUND_NEEDS.canary,
+    needs: { ...BACKGROUND_NEEDS.canary, variables: { CANARY_STREAMS: String(streaming !== undefined) } },
     memoryMb: 256,
     // Eight requests of at most ten seconds each.
     timeoutSeconds: 90,
   });
-  canary.addEnvironment('CANARY_STREAMS', String(streaming !== undefined));
   // A run that fails is not repeated: the next one follows within five minutes, and the alarm counts missing runs.
   canary.configureAsyncInvoke({ retryAttempts: 0 });
   new events.Rule(stack, 'EveryFiveMinutes', {

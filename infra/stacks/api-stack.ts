@@ -164,7 +164,6 @@ export class ApiStack extends Stack {
       // Three rounds of at most five requests, and the wait for an event.
       timeoutSeconds: 300,
     });
-    check.addEnvironment('CHECK_SECONDS', '20');
     this.#functions.checkDeployment = check;
     this.#deployments.checkBy(check);
   }

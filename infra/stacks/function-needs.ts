@@ -1,3 +1,4 @@
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 import type { RouteName } from '../../shared/routes.ts';
 import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
 import type { Needs, TableUse } from '../constructs/needs.ts';
@@ -151,7 +152,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
     limits: ['FILE_COUNT_LIMIT'],
   },
   canary: { values: ['appUrl', 'canaryKey'] },
-  checkDeployment: { values: ['appUrl', 'canaryKey'] },
+  checkDeployment: { values: ['appUrl', 'canaryKey'], variables: { CHECK_SECONDS: '20' } },
   sweep: {
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },
@@ -175,4 +176,5 @@ export const UPLOAD_STREAM_NEEDS: Needs = {
   secrets: ['originSecret'],
   values: ['appUrl', 'cdnUrl'],
   limits: UPLOAD_LIMITS,
+  variables: { STREAMING_PLACES: String(STREAMING_PLACES_PER_ENVIRONMENT) },
 };

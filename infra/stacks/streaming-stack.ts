@@ -53,7 +53,6 @@ export class StreamingStack extends Stack {
       logGroup: this.logGroup,
       environment: {
         ...throughOutputs(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage), props.data),
-        STREAMING_PLACES: String(STREAMING_PLACES_PER_ENVIRONMENT),
         // Streamed chunks become garbage at once: a small young generation is collected often, and memory stays small.
         NODE_OPTIONS: '--max-semi-space-size=2',
       },

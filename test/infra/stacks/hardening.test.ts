@@ -206,6 +206,14 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     }
   });
 
+  test('every function checks all its variables when it loads', async () => {
+    const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
+    for (const { logicalId, properties } of functions.filter((each) => !HELPER.test(each.logicalId))) {
+      const { NEEDED_VARIABLES, NODE_OPTIONS, ...variables } = settingsOf(properties).Variables;
+      expect(String(NEEDED_VARIABLES).split(',').sort(), logicalId).toEqual(Object.keys(variables).sort());
+    }
+  });
+
   test('every table has point-in-time recovery, and in production deletion protection', async () => {
     const tables = await resourcesOf(assembly(), 'AWS::DynamoDB::GlobalTable');
     expect(tables).toHaveLength(6);
