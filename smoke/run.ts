@@ -82,7 +82,7 @@ function summarize(outcomes: readonly Outcome[]): number {
   console.log();
   for (const outcome of failed) console.log(lineOf(outcome));
   console.log(
-    `${tried.length - failed.length} of ${tried.length} hold, ${outcomes.length - tried.length} were not tried.`,
+    `Checks that hold: ${tried.length - failed.length} of ${tried.length}. Not tried: ${outcomes.length - tried.length}.`,
   );
   return failed.length === 0 && tried.length > 0 ? 0 : 1;
 }
