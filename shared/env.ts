@@ -1,10 +1,10 @@
 import { type LimitName, parseLimit } from './limits.ts';
 
 /**
- * Every variable that a function or `npm run admin` may find in its environment. Not here are the limits (see `limits.ts`), `DATA_DIR` of
- * `npm start`, and what Lambda itself sets. The stack gives each function those that go with its grants. Only `shared/aws/`, the
- * middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `admin/` read them, through this file. Domain code takes
- * values.
+ * Every variable that a function or `npm run admin` may find in its environment. The list does not have the limits (see `limits.ts`),
+ * `DATA_DIR` of `npm start`, and the variables that Lambda itself sets. The stack gives each function only the variables that it needs.
+ * Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `admin/` read them, through this
+ * file. Domain code takes values.
  */
 export const VARIABLES = {
   STAGE: '`prod`, `dev` or `local`; on every metric, and decides the prefix of API keys',
@@ -42,9 +42,8 @@ export type VariableName = keyof typeof VARIABLES;
 checkEnvironment();
 
 /**
- * Lets a function that lacks a variable of `NEEDED_VARIABLES` fail when it loads, not at the first request that needs it: the stores
- * read the names of their tables only when they use them. Elsewhere (tests, the operator's command) nothing is listed, so nothing is
- * checked.
+ * Makes a function that lacks a variable of `NEEDED_VARIABLES` fail when it loads. Without this check, the function would fail only at the
+ * first request that uses the variable. Tests and the operator's command do not set `NEEDED_VARIABLES`, so nothing is checked there.
  */
 function checkEnvironment(): void {
   const needed = process.env.NEEDED_VARIABLES?.split(',') ?? [];

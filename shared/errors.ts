@@ -7,7 +7,7 @@ export const ERRORS = {
   unauthorized: { status: 401, meaning: 'No valid API key or session came with the request.' },
   storage_limit_exceeded: {
     status: 403,
-    meaning: 'The account has no room for it: its storage or its number of files is at the limit.',
+    meaning: 'The account has no room for the file: its storage or its number of files is at the limit.',
   },
   forbidden: {
     status: 403,
@@ -51,7 +51,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** How long a client must wait when a dependency is down, busy, or throttles us. */
+/** How long a client must wait when a service that we depend on is down or busy, or refuses our calls because there are too many. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** The numbers that explain an error, for the log. Each name says its unit. */

@@ -29,8 +29,8 @@ export function toBase62(value: number, width: number): string {
 }
 
 /**
- * An id whose text sorts by the time it was made, in milliseconds. 74 bits are random, or 54 if it carries a number: it is unique,
- * but no secret. Source: RFC 9562, section 5.7.
+ * An id whose text sorts by the time it was made, in milliseconds. Of its bits, 74 are random, or 54 if it carries a number. So the id is
+ * unique, but not secret. Source: RFC 9562, section 5.7.
  * @param now  epoch milliseconds.
  * @param carried  a number of 20 bits, to be read by {@link numberOfUuid}. Without it, these bits are random as well.
  */

@@ -1,8 +1,8 @@
 type Level = 'info' | 'warn' | 'error';
 
 /**
- * Writes one record as a line of JSON on stdout, where CloudWatch and `npm start` read it. Because it is JSON, a file name with
- * line breaks or escape codes cannot forge a line. The caller never passes a key, cookie, token or signed URL.
+ * Writes one record as a line of JSON on stdout, where CloudWatch and `npm start` read it. Because it is JSON, a file name with line breaks
+ * or escape codes cannot forge a line. Callers must not pass a key, cookie, token or signed URL.
  */
 export function log(level: Level, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
   console.log(JSON.stringify({ level, message, ...fields }));

@@ -108,7 +108,7 @@ export const ROUTES = {
     access: 'key-or-session',
     rateClass: 'requests',
     entry: 'functions/complete-upload.ts',
-    purpose: 'Finish a direct upload once its bytes are stored',
+    purpose: 'Finish a direct upload after its bytes are stored',
   },
   listApiKeys: {
     method: 'GET',

@@ -3,9 +3,9 @@ import type { Context } from 'aws-lambda';
 import { ApiError } from './errors.ts';
 
 /**
- * How long the current work may take (decision 0017). Every call to AWS runs under the limit of the work that makes it,
- * wherever it is in the code (see `aws/failures.ts`): when the time is over, or the work has ended, its calls are aborted and
- * no new ones begin. So a frozen function that the next request thaws does nothing more for the request before.
+ * How long the current work may take (decision 0017). Every call to AWS, wherever it is in the code (see `aws/failures.ts`), runs under the
+ * limit of the work that makes the call. When the time is over, or the work has ended, its calls are aborted and no new ones begin. Lambda
+ * freezes a function after its answer, and resumes it at the next request; then no work goes on for the request before.
  *
  * An invocation ends like this, in milliseconds before Lambda would end it:
  *
@@ -15,7 +15,7 @@ import { ApiError } from './errors.ts';
  *            the limit is reached, and we answer
  */
 
-/** How long one attempt of a call to the database may take. A few milliseconds are usual: a call that takes longer is lost. */
+/** How long one attempt of a call to the database may take. A few milliseconds are usual, so a call that takes this long has been lost. */
 export const DATABASE_CALL_MS = 2_000;
 /**
  * How long the write of one item is repeated while DynamoDB refuses it because of transactions on the item. Each transaction takes a few

@@ -52,13 +52,13 @@ export interface AccountStore {
   /** Creates the account, or updates its profile; never changes its books. @param now  epoch milliseconds. */
   upsert(profile: IdentityProfile, now: number): Promise<Account>;
   /**
-   * Counts bytes as sent on the day of `now` (epoch milliseconds). It is tried once, so that they are never counted twice:
-   * after a lost answer they may be counted or not. Does nothing when the account is gone.
+   * Counts bytes as sent on the day of `now` (epoch milliseconds). The write is tried only once, so the bytes are never counted twice. If
+   * its answer is lost, they may not be counted. Does nothing when the account is gone.
    */
   countSent(id: string, bytes: number, now: number): Promise<void>;
   /**
-   * Merges several entries of {@link Account.removed} into one. Their groups are adjacent, and all their files are deleted. Does
-   * nothing when one of the entries has changed, so it is harmless at any time, and twice.
+   * Merges several entries of {@link Account.removed} into one. Their groups are adjacent, and all their files are deleted. Does nothing
+   * when one of the entries has changed, so it is safe at any time and may be repeated.
    */
   mergeRemoved(id: string, entries: readonly (readonly [group: number, removed: number])[]): Promise<void>;
 }
@@ -74,8 +74,8 @@ export async function getAccount(accounts: AccountStore, id: string): Promise<Ac
 }
 
 /**
- * Creates the account at a person's first login, and updates its profile at every later one. It is one write, so it is
- * harmless twice, and two logins at the same time make one account.
+ * Creates the account at a person's first login, and updates its profile at every later one. This is one write that may be repeated. Two
+ * logins at the same time make one account.
  * @returns the account. It may be suspended: then the login must be refused.
  */
 export function upsertAccountAtLogin(

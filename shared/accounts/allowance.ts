@@ -40,9 +40,9 @@ export function uploadBytesPerDayOf(account: Pick<Account, 'storageLimitBytes'>,
 }
 
 /**
- * Why one more file of this size does not fit; undefined when it fits. An exceeded day comes first, so that an account that
- * is full cannot go on sending. Otherwise a file that is larger than the account's whole storage has no room, whatever is left
- * of the day.
+ * Why one more file of this size does not fit; undefined when it fits. If the account has already sent more than its bytes of the day, the
+ * answer is `day used up` even if the storage is full too. So a full account cannot go on sending. Otherwise a file that is larger than the
+ * whole storage limit gets `no room`, because it would not fit on another day either.
  */
 export function refusalOf(
   account: Account,
@@ -104,7 +104,7 @@ const LEAST_BYTES = 64 * 1024;
 
 /**
  * Counts, for the day, bytes that were sent but became no file: those of a refused or repeated upload, and the rest of a form. This never
- * fails, and never counts twice. When the write fails or its answer is lost, this is logged, and the bytes may be missing from the count.
+ * fails, and never counts twice. When the write fails or its answer is lost, a line is logged, and the bytes may be missing from the count.
  */
 export async function countDiscardedBytes(
   accounts: AccountStore,

@@ -1,5 +1,5 @@
 import { BatchGetCommand, type BatchGetCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { LEAF_SEQS, leafOf, leavesOfGroup, type SeqRange, slotOf } from '../files/listing-counters.ts';
+import { LEAF_SEQS, leafOf, leavesOfGroup, positionOf, type SeqRange } from '../files/listing-counters.ts';
 import type { FileAtSeq } from '../files/seal-leaf.ts';
 import type { ListingStore } from '../files/stores.ts';
 import { bytesOfUuid, UUID_BYTES, uuidOfBytes } from '../ids.ts';
@@ -75,12 +75,12 @@ async function getAll(some: NonNullable<BatchGetCommandInput['RequestItems']>[st
 /** The ids of the files of a leaf, as attributes of their list: 16 bytes for each seq, zeros where there is no file. */
 export function idListAttributes(files: readonly FileAtSeq[]): Item {
   const ids = new Uint8Array(LEAF_SEQS * UUID_BYTES);
-  for (const { id, seq } of files) ids.set(bytesOfUuid(id), slotOf(seq) * UUID_BYTES);
+  for (const { id, seq } of files) ids.set(bytesOfUuid(id), positionOf(seq) * UUID_BYTES);
   return { ids };
 }
 
 function idAt(ids: Uint8Array | undefined, seq: number): string | undefined {
-  const bytes = ids?.subarray(slotOf(seq) * UUID_BYTES, (slotOf(seq) + 1) * UUID_BYTES);
+  const bytes = ids?.subarray(positionOf(seq) * UUID_BYTES, (positionOf(seq) + 1) * UUID_BYTES);
   return bytes?.some((byte) => byte !== 0) ? uuidOfBytes(bytes) : undefined;
 }
 

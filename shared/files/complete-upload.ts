@@ -25,17 +25,17 @@ interface CompletingStores {
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 /**
  * How long a lease lasts at most, besides {@link SLOW_COPY} times the time that the copy should take. An attempt for a client ends before
- * that. An attempt for the event may take two minutes; if it dies, nobody should wait for so long.
+ * that. An attempt for the event may work for two minutes. If it dies, the other attempts wait only until its lease ends.
  */
 const LEASE_MAX_MS = 30_000;
 const SLOW_COPY = 6;
-/** The time that an attempt needs besides that of its copy. */
+/** The time that an attempt needs, without the time of its copy. */
 const PATIENCE_MS = 3_000;
 const FIRST_WAIT_MS = 150;
 const LONGEST_WAIT_MS = 2_000;
 /**
  * How many times we may lose the lease on a pending ticket to another attempt. The other attempt took the lease before us, or took it from
- * us while we copied. Waiting while another attempt has the lease is not counted. A ticket that is no longer pending is not tried again.
+ * us while we copied. A wait for the end of another attempt's lease does not count.
  */
 const TRIES = 3;
 
@@ -48,10 +48,11 @@ interface Completing extends Deadline {
 }
 
 /**
- * Makes a direct upload a file once its bytes have arrived. It is safe to call this repeatedly, at the same time, and while the ticket is
- * being cancelled. Usually the client and the event of the bucket race. One attempt at a time copies the bytes, under a lease on the
- * ticket. The other attempts wait for its file. When an attempt fails, the ticket stays pending. So the next attempt can succeed until the
- * ticket ends. Only when the account has the maximum number of files, the ticket becomes `refused`.
+ * Makes a file of a direct upload whose bytes have arrived. Calls may be repeated, run at the same time, and run while the ticket is being
+ * cancelled. Usually there are two attempts at the same time: for the client, and for the event of the bucket. One attempt at a time copies
+ * the bytes, under a lease on the ticket. The other attempts wait for its file. When an attempt fails, the ticket stays pending. So the
+ * next attempt can succeed until the ticket ends. There is one exception: if the account has the maximum number of files, the ticket
+ * becomes `refused`.
  *
  * Each attempt copies to an object key of its own, and writes this key to the row of the ticket first. So the sweeper finds the
  * copies of attempts that died, or that finished after their lease had ended; no link leads to such copies. The bytes that arrived
@@ -126,7 +127,7 @@ async function attempt(
   { deadlineAt, fileCountLimit }: Completing,
   clock: () => number,
 ): Promise<StoredFile | undefined> {
-  // S3 takes a PUT only with the signed length, so an object of another size is not the one that was charged.
+  // S3 takes a PUT only with the signed length. So an object of another size did not come by the URL of this ticket.
   const arrivedBytes = await stores.objects.size(incomingKey(ticket));
   if (arrivedBytes !== ticket.sizeBytes) {
     const detail = arrivedBytes === undefined ? 'no PUT has succeeded yet' : 'an object of another size is there';
@@ -138,7 +139,7 @@ async function attempt(
   const lease = { objectKey, until: Math.min(deadlineAt + LEASE_MARGIN_MS, leaseEndsAt) };
   let outcome: Awaited<ReturnType<SettlementStore['settleTicket']>> | undefined;
   try {
-    // This call is inside the `try`, because we may hold the lease even when it fails.
+    // This call is inside the `try`, because we may hold the lease even when the call fails.
     if ((await stores.tickets.beginAttempt(ticket, lease, clock())) !== 'begun') return undefined;
     const { accountId, id, name, mimeType, sizeBytes } = ticket;
     const description = { owner: { accountId, id }, mimeType, contentDisposition: contentDisposition(name, mimeType) };
@@ -162,8 +163,8 @@ async function attempt(
   }
   const settled = await endAttempt(stores, ticket, objectKey);
   if (settled || outcome !== 'no room') return settled;
-  // The bytes that arrived keep further PUTs out. If we die before this write, the next attempt refuses the ticket, or the
-  // sweeper ends it.
+  // The bytes stay in `incoming/`, so that S3 refuses further PUTs. If we die before this write, the next attempt refuses the ticket, or
+  // the sweeper ends the ticket.
   await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
   throw noRoomForFile({ fileCountLimit });
 }
@@ -175,9 +176,10 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
   });
 
 /**
- * Gives the lease back, then removes the copy. So the next attempt does not have to wait for the end of the lease. If this fails or we die,
- * the lease ends by itself, and the sweeper removes the copy when the ticket ends.
- * @returns the file when the attempt has made it: the answer of its settlement was lost, or an earlier try of it arrived late.
+ * Gives the lease back, so that the next attempt need not wait for its end. Then removes the copy. If this fails or we die, the lease ends
+ * by itself, and the sweeper removes the copy when the ticket ends.
+ * @returns the file if the attempt has made it after all: the answer of its transaction was lost, or an earlier try of the transaction
+ *   arrived late.
  */
 async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: string): Promise<StoredFile | undefined> {
   try {
@@ -193,12 +195,12 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
 }
 
 /**
- * Handles the bucket's event that an object has arrived: makes the file if a pending ticket waits for these bytes, even if its
- * client never completes it. Other bytes stay until their ticket ends, because their presence makes S3 refuse further PUTs; then they
- * are removed. Events may come late, twice and out of order, so only the ticket and the object decide. The events of the empty objects
- * that we store ourselves change nothing.
+ * Handles the bucket's event that an object has arrived. If a pending ticket waits for these bytes, this makes its file, even if the client
+ * never sends the request to complete it. Other bytes stay until their ticket ends, because their presence makes S3 refuse further PUTs;
+ * then they are removed. Events may come late, twice and out of order, so only the ticket and the object decide. The events of the empty
+ * objects that we store ourselves change nothing.
  *
- * Usually the client's own attempt is under way: then this waits for it, or, if that attempt died, until its lease ends.
+ * Usually the client's own attempt is under way. Then this waits for that attempt or, if it died, for the end of its lease.
  * @throws ApiError `service_unavailable` or `timeout`: then the event must be delivered again.
  */
 export async function completeArrivedUpload(

@@ -1,6 +1,6 @@
 import { isInline } from './media-type.ts';
 
-/** `encodeURIComponent` does not encode these, which RFC 8187 (`attr-char`) does not allow. */
+/** RFC 8187 (`attr-char`) does not allow these characters, but `encodeURIComponent` does not encode them. */
 const NOT_ATTR_CHAR = /['()*]/g;
 
 /**

@@ -37,7 +37,7 @@ export interface TicketInput extends Deadline {
   readonly request: TicketRequest;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
-  /** The early read of the account, if it has begun already. */
+  /** The account, if a read of it has begun already. */
   readonly early?: Promise<Pick<AccountAndRecord, 'account'>>;
 }
 
@@ -101,8 +101,8 @@ export async function createTicket(
 ): Promise<TicketAnswer> {
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(input);
-    // The account is read before the record. So if the account includes an earlier request with this key, the record of that
-    // request is found as well.
+    // The account is read before the record. So if the account was charged for an earlier request with this key, the record of that request
+    // is found as well.
     const known = tries === 0 ? await input.early : undefined;
     const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
     const { answer, claim } = await useKey(stores, input, clock());
@@ -116,7 +116,7 @@ export async function createTicket(
     const reservation = { ticket, allowance: { limits, known: account }, now, ...(claim && { claim }) };
     const outcome = await reserve(stores, reservation, input);
     if (outcome === 'reserved') return { kind: 'ticket', ticket: await sign(stores, ticket, clock()), isReplay: false };
-    // Another request with the same key may have used the room: the next try finds its record.
+    // Another request with the same key may have used the room. Then the next try finds the record of that request.
     if (outcome !== 'key taken' && !claim) throw refusalError(outcome, now, { bytes });
   }
   throw serviceUnavailable({ detail: 'other requests took the key each time' });

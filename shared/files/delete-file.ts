@@ -26,19 +26,18 @@ interface Deleting extends Deadline {
   readonly isNoted?: boolean;
 }
 
-/** What we read can change before we write: a ticket becomes a file, then the file is deleted. */
+/** The state can change twice after we have read it: a ticket becomes a file, then the file is deleted. So we try three times. */
 const TRIES = 3;
 
 /**
  * Deletes a file, or cancels a ticket. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
  *
- * A deletion is noted first. If we die after that, the sweeper repeats it. Then the object is removed, and then one transaction
- * takes the file out of the books and removes its row. So when the row is gone, nothing is left to do. A slow or failing storage does
- * not fail the request: if it does not remove the object in two seconds, the row stays, and the sweeper removes the object and the row.
+ * A deletion is noted first. If we die after that, the sweeper repeats it. Then the object is removed, and then one transaction takes the
+ * file out of the books and removes its row. So when the row is gone, the deletion is complete. The request succeeds even if the storage is
+ * slow or fails. If the storage does not remove the object in two seconds, the row stays, and the sweeper removes both.
  *
- * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If that fails or we
- * die before it, one PUT may still succeed. Then its bytes make no file, make S3 refuse further PUTs, and are removed when the ticket
- * ends.
+ * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If that fails or we die
+ * before it, one PUT may still succeed. Its bytes become no file, and are removed when the ticket ends. Until then S3 refuses further PUTs.
  * @throws ApiError `not_found` for an unknown id, an id of another account, a form that is still arriving, and a deleted file.
  */
 export async function deleteFile(
@@ -60,7 +59,7 @@ export async function deleteFile(
       if ((await stores.releases.releaseFile(row, { left, now: clock() }, deleting)) === 'released') return;
       continue;
     }
-    // Only files are noted, so after a note there is no ticket to cancel.
+    // Only deletions of files are noted, so a noted deletion has no ticket to cancel.
     if (row || isNoted || wasTicketOver) throw new ApiError('not_found');
     const ticket = await findTicket(stores, ref);
     if (ticket?.state !== 'pending') {

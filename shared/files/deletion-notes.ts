@@ -16,7 +16,7 @@ export interface DeletionNote {
 }
 
 export interface DeletionNoteStore {
-  /** Adds a file to a note of its account for the time `now`. Harmless twice. */
+  /** Adds a file to a note of its account for the time `now`. May be repeated. */
   add(ref: FileRef, now: number): Promise<void>;
 
   /** The notes in one of the {@link NOTE_SHARDS} that began before `time`, the oldest first. */

@@ -14,7 +14,7 @@ const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
  * A name of more UTF-16 code units than {@link HEAD_LENGTH} and {@link TAIL_LENGTH} together is cut before it is normalised: only these
  * units of its beginning and its end are kept. Otherwise a run of accents would take quadratic time: 64 KB of them took seconds. The units
  * in between cannot be part of the result, because the result has at most {@link FILE_NAME_MAX_BYTES} bytes. There is one exception, which
- * no real name has: in a run of hundreds of accents on one letter, the cut may change the letter.
+ * no real name has: if one letter has hundreds of accents, the cut may change the letter.
  *
  * - The head: normalising composes letters with their accents, but any two code units of the name still give at least one byte of the
  *   result. So a result of n bytes is made of at most 2n units.
@@ -55,7 +55,7 @@ function shortened(name: string): string {
   return (beginning(stem, room) + extension).trimEnd();
 }
 
-/** As many whole graphemes as fit; or code points, if not even one grapheme fits (it may have any number of accents). */
+/** As many whole graphemes as fit. If not even one grapheme fits (one may have any number of accents), as many code points as fit. */
 function beginning(text: string, maxBytes: number): string {
   // Each code unit takes at least one byte, so the part that is cut off here cannot fit.
   const start = text.slice(0, maxBytes + 1);

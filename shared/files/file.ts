@@ -79,15 +79,15 @@ export interface Ticket extends FileRef {
   /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
   readonly idempotency?: IdempotencyClaim;
   /**
-   * Until this time a PUT by any of the ticket's URLs may arrive. Even the slowest PUT that begins at the last moment ends some minutes
-   * before (see `directTicketMs`).
+   * Until this time a PUT by any of the ticket's URLs may arrive. The slowest PUT that begins at the last moment ends some minutes before
+   * this time (see `directTicketMs`).
    */
   readonly endsAt: number;
 }
 
 /**
- * Makes the id of a ticket. The id says when the ticket ends, if the ticket is not renewed. The rows of tickets are in the order of these
- * ends. So a row can be found by the account and the id, and the sweeper needs no index (decision 0038).
+ * Makes the id of a ticket. The id says when the ticket ends, if the ticket is not renewed. The row of a ticket is found by its account and
+ * id. The rows are sorted by this time, so the sweeper finds ended tickets without an index (decision 0038).
  * @param lifetimeMs  milliseconds; a multiple of 1,000, because the id has room for whole seconds only, and at most 291 hours.
  */
 export function newTicketId(now: number, lifetimeMs: number): string {

@@ -4,8 +4,8 @@ import type { StoredFile, Via } from './file.ts';
 import type { IdempotencyRecord } from './stores.ts';
 
 /**
- * What two requests with the same `Idempotency-Key` must have in common: the file that they describe. Their forms may differ
- * otherwise.
+ * What two requests with the same `Idempotency-Key` must have in common: the file that they describe. Other parts of their forms may
+ * differ.
  */
 interface Fingerprinted {
   readonly via: Via;

@@ -80,7 +80,7 @@ async function filesAt(listing: ListingStore, account: Account, offset: number, 
     return readDownFrom(listing, account.id, seqsOfGroup(inGroup.index).low - 1, limit);
   }
   const { low, high } = seqsOfLeaf(inLeaf.index);
-  // Leave out the files that were added since the account was read: they would move all others.
+  // Leave out the files that were added after the account was read. With them, the other files would be on other pages.
   const leaf = { low, high: Math.min(high, account.nextSeq - 1) };
   const skipped = inLeaf.offset;
   const wanted = inLeaf.count - skipped;

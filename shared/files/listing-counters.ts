@@ -39,13 +39,13 @@ export function seqsOfGroup(group: number): SeqRange {
 }
 
 /** The place of a seq within its leaf, from 0 to 63. */
-export const slotOf = (seq: number): number => seq % LEAF_SEQS;
+export const positionOf = (seq: number): number => seq % LEAF_SEQS;
 
 /** True when no other file joins the leaf after this one. */
-export const isLastOfLeaf = (seq: number): boolean => slotOf(seq) === LEAF_SEQS - 1;
+export const isLastOfLeaf = (seq: number): boolean => positionOf(seq) === LEAF_SEQS - 1;
 
 /** The bit of a seq in the bitmap of its leaf. */
-export const bitOf = (seq: number): bigint => 1n << BigInt(slotOf(seq));
+export const bitOf = (seq: number): bigint => 1n << BigInt(positionOf(seq));
 
 export function leavesOfGroup(group: number): LeafRange {
   return { first: group * LEAVES_PER_GROUP, last: (group + 1) * LEAVES_PER_GROUP - 1 };
@@ -116,8 +116,8 @@ export function countBits(bits: bigint): number {
 
 /**
  * Merges the entries of adjacent groups that were removed entirely. Without this, the account's row would grow with the number of files
- * that the account has ever had. It is done only when `seq`, the place of a new file, is the first of its group: once in 8,192 uploads. If
- * this fails or we die before it, the first upload of the next group merges the entries.
+ * that the account has ever had. The entries are merged only when `seq`, the place of a new file, is the first of its group: once in 8,192
+ * uploads. If this fails or we die before it, the first upload of the next group merges the entries.
  */
 export async function tidyGroups(accounts: AccountStore, accountId: string, seq: number): Promise<void> {
   if (seq % GROUP_SEQS !== 0 || seq === 0) return;

@@ -7,9 +7,9 @@ const MEDIA_TYPE = /^([a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-
 const CHARSET = /;[ \t]*charset=("?)([a-z0-9][a-z0-9_.:+-]{0,39})\1[ \t]*(?:;|$)/;
 
 /**
- * Images, audio and video that browsers show and that cannot run script. They are exact types, because a prefix such as
- * `image/` would include `image/svg+xml`, which can run script. (The CDN's edge function recognises such types by a pattern of its
- * own, `MEDIA_TYPE` in `infra/edge/cdn-viewer-response.js`.)
+ * The types of images, audio and video that browsers show, and that cannot run script. The list has whole types, because a prefix such as
+ * `image/` would include `image/svg+xml`, which can run script. (The CDN's edge function recognises such types by a pattern of its own,
+ * `MEDIA_TYPE` in `infra/edge/cdn-viewer-response.js`.)
  */
 export const INLINE_MEDIA_TYPES: readonly string[] = [
   'image/apng',

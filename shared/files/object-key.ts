@@ -3,7 +3,8 @@ import type { FileRef } from './file.ts';
 
 /**
  * Keys in the bucket. Links lead only to objects under `uploads/`, whose keys say nothing about the file. The bytes of direct uploads
- * arrive under `incoming/`. Only we sign and read these keys, so they may name the row that they belong to.
+ * arrive under `incoming/`. Only the service and the client of the upload see these keys, so a key may contain the account and the id of
+ * its row.
  */
 
 const UPLOADS_PREFIX = 'uploads/';

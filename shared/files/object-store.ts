@@ -13,13 +13,13 @@ interface Copy {
   readonly sizeBytes: number;
 }
 
-/** The bytes of files, by key. A write may have taken effect even if it fails. */
+/** The bytes of files, by key. A write that fails may still have taken effect. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array, description: ObjectDescription): Promise<void>;
 
   /**
-   * Stores an object of several parts. One part is sent while the next is read; the object appears when all are stored.
-   * When anything fails, including the reading of `parts`, it removes the stored parts and rethrows the error.
+   * Stores an object in several parts. One part is sent while the next is read. The object appears when all parts are stored. When anything
+   * fails, including the reading of `parts`, it removes the stored parts and rethrows the error.
    * @throws ApiError `timeout` when the parts were removed meanwhile.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
@@ -65,7 +65,7 @@ export interface ObjectInventory {
   /** Lists uploads in parts that were neither completed nor aborted: those of one key, or a page of all. */
   unfinishedUploads(key?: string): Promise<UnfinishedUpload[]>;
 
-  /** Removes the parts stored so far. Harmless twice. */
+  /** Removes the parts stored so far. May be repeated. */
   abort(upload: UnfinishedUpload): Promise<void>;
 }
 
@@ -84,8 +84,7 @@ export interface SignedPut {
 }
 
 /**
- * Signs a URL that takes one PUT, and only of this length and type. If there is a checksum, the URL takes only the bytes with this
- * checksum.
+ * Signs a URL that takes one PUT, with exactly this length, this type and, if there is one, this checksum of the bytes.
  * @param validity  the PUT must begin within `lifetimeMs` from `now`.
  */
 export type SignUpload = (

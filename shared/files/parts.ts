@@ -11,8 +11,8 @@ export interface Part {
 }
 
 /**
- * Cuts content into parts of `partBytes`; the last one may be smaller. Empty content is one empty part. A part is yielded
- * only when it is known whether another follows, so content of exactly `partBytes` is one part.
+ * Cuts content into parts of `partBytes`; the last one may be smaller. Empty content is one empty part. Content of exactly `partBytes` is
+ * one part, without an empty one after it: a part is yielded only when it is known whether another follows.
  */
 export async function* inParts(content: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Part, void> {
   let buffer: Buffer = Buffer.alloc(0);

@@ -21,7 +21,7 @@ export type FileAtSeq = Pick<ListedFile, 'id' | 'seq'>;
 export interface SealStore {
   /**
    * Reads the seals of a range of leaves, eventually consistent. A seal that was written in the last second may be missing. A seal may
-   * still hold the names that were taken out of it in the last second.
+   * still hold names that were removed from it in the last second.
    */
   seals(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, Seal>>;
 
@@ -35,7 +35,7 @@ export interface SealStore {
    * - the lease has passed to another sweeper;
    * - the rows of the leaves were removed with the account.
    *
-   * So no name comes back, however late this write arrives.
+   * So a removed name never comes back, however late this transaction arrives.
    * @param files  the files of the leaf, in any order. Their ids are written as well, for {@link ListingStore.filesAt}.
    */
   seal(work: LeasedLeaf, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
@@ -55,10 +55,10 @@ interface SealingStores {
 
 /**
  * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this after the transaction
- * that fills a leaf. It calls this again a day after the first deletion that follows. This takes out the names of all files that were
- * deleted in that day.
+ * that fills a leaf. It calls this again a day after the first deletion that follows. The second call removes the names of all files that
+ * were deleted in that day.
  *
- * The result depends only on the leaf, so this is harmless twice. If we die, the leaf is due again when its lease ends. Until then a
+ * The result depends only on the leaf, so the call may be repeated. If we die, the leaf is due again when its lease ends. Until then a
  * search reads the leaf from the index, or hides the deleted files by their bits.
  * @returns false when a file of the leaf was deleted meanwhile, or another sweeper has the lease: then the leaf is due again.
  */
@@ -71,7 +71,7 @@ export async function sealLeaf(stores: SealingStores, work: LeasedLeaf): Promise
     await stores.seals.leaveUnsealed(work);
     return true;
   }
-  // The bits were read before the names. A deletion in between changes the bits, and then the seal is not written.
+  // The bits were read before the names. If a file was deleted in between, the bits have changed, and the seal is not written.
   const { files } = await stores.listing.files(accountId, { low, high }, { end: 'newest' });
   return (await stores.seals.seal(work, sealOf(files), files)) === 'sealed';
 }

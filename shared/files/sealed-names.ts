@@ -1,17 +1,17 @@
 import type { ListedFile } from './file.ts';
-import { LEAF_SEQS, slotOf } from './listing-counters.ts';
+import { LEAF_SEQS, positionOf } from './listing-counters.ts';
 
 /**
  * The names of a full leaf, packed for searching. One text holds the 64 folded names. So one native call finds out whether any of them
  * contains the searched part, and one read unit reads hundreds of names. No file is added to a full leaf, so its seal changes only when the
- * names of deleted files are taken out.
+ * names of deleted files are removed.
  */
 export interface Seal {
   /** The folded names of seqs 0 to 63 of the leaf, with a separator between them; empty where there is no file. */
   readonly names: string;
   /**
-   * The version of Unicode by which the names were folded. It is present only if one of the names has a character that this version does
-   * not know. Another version may fold this character differently. The folding of known characters never changes (Unicode's stability
+   * The version of Unicode by which the names were folded. It is present only if a name has a character that this version does not know,
+   * because a later version may fold this character differently. The folding of known characters never changes (Unicode's stability
    * policy).
    */
   readonly unicode?: string;
@@ -23,14 +23,16 @@ export const NAME_SEPARATOR = '/';
 const UNICODE = process.versions.unicode ?? '';
 const UNASSIGNED = /\p{Cn}/u;
 
-/** Seals the files of a leaf, in any order. @throws Error when a name holds the separator: it was not written by us. */
+/**
+ * Makes the seal of a leaf from its files, in any order. @throws Error when a name holds the separator, which no name written by us does.
+ */
 export function sealOf(files: readonly Pick<ListedFile, 'name' | 'seq'>[]): Seal {
-  const slots = new Array<string>(LEAF_SEQS).fill('');
+  const folded = new Array<string>(LEAF_SEQS).fill('');
   for (const { name, seq } of files) {
     if (name.includes(NAME_SEPARATOR)) throw new Error(`the name of file ${seq} holds a ${NAME_SEPARATOR}`);
-    slots[slotOf(seq)] = foldName(name);
+    folded[positionOf(seq)] = foldName(name);
   }
-  const names = slots.join(NAME_SEPARATOR);
+  const names = folded.join(NAME_SEPARATOR);
   return { names, ...(UNASSIGNED.test(names) && { unicode: UNICODE }) };
 }
 
@@ -39,15 +41,15 @@ export function isReadable({ unicode }: Seal): boolean {
   return unicode === undefined || unicode === UNICODE;
 }
 
-/** The slots of a seal whose names contain a text, in ascending order. @param part  the text: folded, not empty, without a separator. */
-export function slotsWith({ names }: Seal, part: string): number[] {
+/** The positions (0 to 63) in a seal whose names contain a text, in ascending order. @param part  the text: folded, not empty, without a separator. */
+export function positionsWith({ names }: Seal, part: string): number[] {
   if (!names.includes(part)) return [];
-  return names.split(NAME_SEPARATOR).flatMap((name, slot) => (name.includes(part) ? slot : []));
+  return names.split(NAME_SEPARATOR).flatMap((name, position) => (name.includes(part) ? position : []));
 }
 
 /**
- * Maps all spellings of a text to one: upper and lower case become equal, and so do composed and decomposed characters. Source: Unicode,
- * section 3.13, "canonical caseless matching".
+ * Maps all spellings of a text to the same text: upper and lower case become equal, and so do composed and decomposed characters. Source:
+ * Unicode, section 3.13, "canonical caseless matching".
  *
  * JavaScript has no case folding. Mapping to lower, upper and again lower case has the same effect: the first maps ẞ to ß, the second
  * ß to SS and ﬁ to FI. Only the final sigma needs a rule of its own: its lower case is ς at the end of a word, and σ elsewhere.

@@ -13,7 +13,7 @@ import {
   seqsOfLeaf,
 } from './listing-counters.ts';
 import type { SealStore } from './seal-leaf.ts';
-import { foldName, isReadable, NAME_SEPARATOR, type Seal, slotsWith } from './sealed-names.ts';
+import { foldName, isReadable, NAME_SEPARATOR, positionsWith, type Seal } from './sealed-names.ts';
 import type { ListingStore } from './stores.ts';
 
 /** This many ranges of leaves, or of the files of a page, are read at the same time. */
@@ -21,15 +21,15 @@ const CONCURRENCY = 8;
 /** Leaves that are read together, at most: half a megabyte of short names, 8 MB of the longest. */
 const LEAVES_PER_RANGE = 512;
 /**
- * Files of a page that are at most this many seqs apart are read together: reading the rows between them costs two read units, and
- * a further call would cost more.
+ * Files of a page that are at most this many seqs apart are read by one call. The rows between them cost two read units; a second call
+ * would cost more.
  */
 const NEAR_SEQS = 32;
 /** If reading the files of a page by their seqs would take more calls than this, they are read by their ids. That takes two calls. */
 const CALLS_FOR_PAGE = 4;
 /**
- * A search reads the files of leaves without a seal from the index, in ranges. Of each range it keeps the newest matching files, at most
- * this many. So it need not read them again if they are on the page.
+ * A search reads the files of leaves without a seal from the index, in ranges. It keeps at most this many of the newest matching files of
+ * each range, so that it need not read them again if they are on the page.
  */
 const KEPT_FILES = 2 * LEAF_SEQS;
 
@@ -38,8 +38,8 @@ const KEPT_FILES = 2 * LEAF_SEQS;
  * quadratic time for a run of accents.
  *
  * A text may be longer than the part of a name that it matches, because it may be spelled in another way: in upper or lower case, with
- * composed or separate accents. Still, no spelling has more than one and a half UTF-16 code units for each byte of the name. The bound
- * is four times that.
+ * composed or separate accents. But no spelling has more than one and a half UTF-16 code units for each byte of the name. This bound is
+ * four times as high.
  */
 const SEARCH_MAX_LENGTH = 6 * FILE_NAME_MAX_BYTES;
 
@@ -67,9 +67,9 @@ interface Matches {
  * parallel ranges, and the leaves without a seal from the index. Usually only the newest leaf has no seal. Then it reads the files of the
  * page.
  *
- * It misses no file whose upload was answered before: such a file is in the index, or in a leaf that was full when its seal was made. It
- * finds no deleted file: the bits of the deleted files are read strongly, and so are the files of the page. A file may be deleted between
- * the read of its bit and the read of its row. Then it is missing on the page, but counted in the total. Memory holds the ranges that are
+ * It finds every file whose upload was answered before the search began: such a file is in the index, or in a sealed leaf. It finds no
+ * deleted file: the bits of the deleted files are read strongly, and so are the files of the page. A file may be deleted between the read
+ * of its bit and the read of its row. Then the file is missing on the page, but counted in the total. Memory holds the ranges that are
  * being read, and a number for each match: some ten megabytes when 1,000,000 files match.
  */
 export async function searchFiles(
@@ -131,7 +131,7 @@ async function searchLeaves(
 
 const newestFirst = (one: number, other: number) => other - one;
 
-/** Adds the seqs of a leaf to ranges of seqs, all of which are above the leaf. */
+/** Adds the seqs of a leaf to a list of ranges. All ranges of the list are above the leaf. */
 function addLeaf(ranges: SeqRange[], leaf: number): void {
   const { low, high } = seqsOfLeaf(leaf);
   const newer = ranges.at(-1);
@@ -142,7 +142,7 @@ function addLeaf(ranges: SeqRange[], leaf: number): void {
 /** The seqs of the files of a sealed leaf that match and are not deleted, newest first. */
 function searchSeal(leaf: number, seal: Seal, { part, removed }: { part: string; removed: bigint }): number[] {
   const { low } = seqsOfLeaf(leaf);
-  const seqs = slotsWith(seal, part).map((slot) => low + slot);
+  const seqs = positionsWith(seal, part).map((position) => low + position);
   return (removed === 0n ? seqs : seqs.filter((seq) => (removed & bitOf(seq)) === 0n)).reverse();
 }
 

@@ -19,12 +19,12 @@ export interface SettledUpload {
 }
 
 /**
- * Makes a staged upload a file, in one transaction: charged, counted, listed and recorded for its `Idempotency-Key`.
+ * Makes a file of a staged upload. One transaction charges, counts and lists the file, and records it for its `Idempotency-Key`.
  *
  * When the transaction throws, for example because its answer is lost, we give the upload up. Giving up either makes sure that the
- * transaction has not happened and cannot happen any more, or finds the file. The outcome stays unknown only when the database does not
- * answer then either. In that case the client gets an error, although the file may exist. Such a file is consistent and can be deleted. See
- * invariant I7 of `docs/architecture.md`.
+ * transaction has not happened and cannot happen any more, or finds the file. The outcome stays unknown only if the database does not
+ * answer this second write either. In that case the client gets an error, although the file may exist. Such a file is consistent and can be
+ * deleted. See invariant I7 of `docs/architecture.md`.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
  *   another request took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. Then the upload is
  *   discarded, unless giving it up has failed.
@@ -63,7 +63,7 @@ async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<Stor
     const found = await stores.settlements.giveUp(file);
     if (found) return found;
   } catch (error) {
-    // The object stays: a file may need it. If there is no such file, the walk of the bucket removes the object.
+    // The object stays, because there may be a file that needs it. If there is none, the walk of the bucket removes the object.
     log('warn', 'upload not given up; it may have become a file', { fileId: file.id, ...describeError(error) });
     return undefined;
   }
@@ -82,10 +82,10 @@ async function refused(
   outcome: 'key taken' | Refusal,
   now: number,
 ): Promise<SettledUpload> {
-  // Another request with the same key may have used the room: then its file is the answer.
+  // Another request with the same key may have used the room. Then the file of that request is the answer.
   const earlier = claim && (await stores.idempotency.get(accountId, claim.key, now));
   if (claim && earlier) return { file: replay(earlier, claim.fingerprint), isReplay: true };
-  // The record that held the key has expired since, so the next attempt can take the key.
+  // The record that held the key has expired meanwhile, so the next attempt can take the key.
   if (outcome === 'key taken') throw serviceUnavailable({ detail: 'key taken, and free again' });
   throw refusalError(outcome, now, { bytes: sizeBytes });
 }

@@ -36,7 +36,7 @@ export interface UploadRequest {
   /** The part's Content-Type. */
   readonly declaredType: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
-  /** The least number of bytes that the content can have, as far as it is known before reading. */
+  /** The least number of bytes that the content can have, as far as this is known before the content is read. */
   readonly leastBytes: number;
   readonly maxBytes: number;
   readonly limits: AccountLimits;
@@ -52,7 +52,7 @@ export interface AccountAndRecord {
   readonly earlier?: IdempotencyRecord | undefined;
 }
 
-/** An upload whose bytes are stored but not charged yet; or the file that an earlier request with its key made. */
+/** An upload whose bytes are stored but not charged yet; or the file that an earlier request with the same key has made. */
 export type StagedUpload =
   | {
       readonly kind: 'stored';
@@ -64,8 +64,8 @@ export type StagedUpload =
 
 /**
  * Reads the account and the record of the `Idempotency-Key` at the same time. An earlier request with the same key may settle between these
- * two reads. Then the account includes its file, but its record is not found. For this reason the record is read again before an upload
- * with a key is refused.
+ * two reads. Then the account that we read was charged for its file, but its record was not found. For this reason the record is read again
+ * before an upload with a key is refused.
  * @throws ApiError `unauthorized` when the account is gone.
  */
 export async function readAccountAndRecord(
@@ -84,10 +84,10 @@ export async function readAccountAndRecord(
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file; or
  * {@link discardUpload} removes it, when the rest of the request turns out to be bad.
  *
- * Content that cannot fit is refused before it is read. This check uses the least number of bytes that the content can have. The check is
- * made again when the first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests
- * leave nothing to remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, an
- * object is left. No link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
+ * Content that cannot fit is refused before it is read, by the least number of bytes that it can have. This check is made again when the
+ * first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
+ * remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, an object is left. No
+ * link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
  * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
  *   cannot fit; `idempotency_conflict`; and every error of the content.
  */
@@ -131,8 +131,8 @@ interface Arriving {
 }
 
 /**
- * Checks that this many bytes can fit.
- * @returns undefined when they can. When they cannot because an earlier request with the same key has made the file: that file.
+ * Checks that this many bytes can fit. @returns undefined if they can. If they cannot, but an earlier request with the same key has made
+ * the file: that file.
  * @throws ApiError `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day.
  */
 async function expectRoom(

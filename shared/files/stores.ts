@@ -49,14 +49,14 @@ export interface TicketStore {
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
   /**
-   * The tickets of a shard that have ended at `time`, some at a time. They come in the order of the ends that they had before any renewal.
-   * The rows may be some seconds old.
+   * The tickets of a shard that have ended at `time`, some at a time. The order is that of their ends before any renewal. The rows may be
+   * some seconds out of date.
    * @param rows  how many rows to read at a time.
    * @throws after all tickets, the error of the first row that could not be read.
    */
   endedAt(shard: number, time: number, rows: number): AsyncIterable<Ticket[]>;
 
-  /** Every ticket of an account, by strong reads. Reads its whole shard, so no request uses it. */
+  /** Every ticket of an account, by strong reads. This reads the whole shard of the account, so no request uses it. */
   ofAccount(accountId: string): AsyncIterable<Ticket>;
 
   /** Removes the row of a ticket, unless the ticket is pending. @returns false when it is pending, or was gone already. */
@@ -102,9 +102,9 @@ export interface Settled {
  * failed. It throws `service_unavailable` when it failed, or only its answer was lost; `unauthorized` when the account is suspended or gone;
  * and `timeout` when the deadline had passed before it began.
  *
- * When a condition has failed, `settleUpload` cannot happen later. `settleTicket` and `reserve` can, because an earlier request of the SDK
- * may still be on its way: `settleTicket` until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket that
- * appears so late ends like any other.
+ * After a failed condition, `settleUpload` cannot happen any more. But an earlier request of the SDK may still be on its way. So
+ * `settleTicket` may still happen until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket
+ * that appears so late ends like any other.
  */
 export interface SettlementStore {
   /**
@@ -140,7 +140,7 @@ export interface SettlementStore {
   ): Promise<'reserved' | 'key taken' | Refusal>;
 
   /**
-   * Makes a file of a ticket, which is charged already. The object of the file is the copy of the attempt that holds the lease. The
+   * Makes a file of a ticket, whose size is charged already. The object of the file is the copy of the attempt that holds the lease. The
    * sweeper removes the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
    * @returns `not pending` when the ticket is not pending, or another attempt holds its lease; `no room` when the account has as
    *   many files as it may, and the ticket stays pending.

@@ -5,7 +5,7 @@ import { type DeletingStores, deleteFile } from './delete-file.ts';
 import { type DeletionNote, NOTE_MS, NOTE_SHARDS } from './deletion-notes.ts';
 
 export interface SweptDeletions {
-  /** How many noted files still existed, and were deleted now. */
+  /** How many noted files still existed. This sweep has deleted them. */
   readonly deleted: number;
   /** Notes that could not be finished, and shards that could not be read; the next sweep tries them again. */
   readonly failed: number;
@@ -20,8 +20,8 @@ const CONCURRENCY = 8;
 /**
  * Repeats the noted deletions, then removes the notes. Usually the files are gone, and only the notes are left.
  *
- * It may die at any step, and two may run at the same time: a deletion is harmless twice, and a note stays if a deletion was added
- * after it was read. A note that cannot be read delays only the later notes of its shard, and no other work of the sweeper.
+ * It may die at any step, and two may run at the same time: a deletion may be repeated, and a note stays if a deletion was added after the
+ * note was read. A note that cannot be read delays only the later notes of its shard, and no other work of the sweeper.
  */
 export async function sweepDeletions(
   stores: DeletingStores,

@@ -6,8 +6,8 @@ import { TICKET_SHARDS } from './stores.ts';
 import type { SweepingStores } from './work-store.ts';
 
 /**
- * What a sweep finished: `ticket`, a ticket that ended without a file; `cancelled`, one that was cancelled or refused; `leftovers`, the
- * remains of one that became a file.
+ * What a sweep finished: a `ticket` that ended without a file; a `cancelled` or refused ticket; or the `leftovers` of a ticket that became
+ * a file.
  */
 type SweptKind = 'ticket' | 'cancelled' | 'leftovers';
 
@@ -25,8 +25,8 @@ const CONCURRENCY = 16;
  * Finishes the tickets that have ended. If a ticket is still pending, its reservation is given back first. Then the object that arrived and
  * the copies of attempts that made no file are removed, and last the row.
  *
- * It may die at any step, and two may run at the same time: a row is removed last, and each step is harmless when repeated. When a
- * ticket cannot be finished, the next sweep tries again.
+ * It may die at any step, and two may run at the same time: the row is removed last, and each step may be repeated. When a ticket cannot be
+ * finished, the next sweep tries again.
  * @param options.rows  how many rows to read at a time.
  */
 export async function sweepTickets(

@@ -42,8 +42,8 @@ const CONCURRENCY = 8;
  * ended (see {@link sweepTickets}). It writes the seals of leaves that have become full, or from which files were deleted. Then it
  * walks the bucket (see {@link walkBucket}).
  *
- * It may die at any step, and two may run at the same time: a sweep takes each row of the index by a conditional lease, and each step on a
- * row is harmless when repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work reads the state
+ * It may die at any step, and two may run at the same time: a sweep takes a lease on each row of the index by a conditional write, and each
+ * step on a row may be repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work reads the state
  * of the walk and 12 empty partitions: 4 of the index, 4 of tickets, 4 of notes of deletions.
  * @param options.now  epoch milliseconds.
  */

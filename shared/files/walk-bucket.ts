@@ -21,11 +21,11 @@ interface Walked {
 /**
  * Compares the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died before it
  * wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a day. It goes
- * on, page by page, until it is over or `deadlineAt` has passed; then the next call goes on.
+ * on page by page until it is over, or until `deadlineAt` has passed. In this case the next call continues it.
  *
- * Each object is compared once, when it is a day old. An object that has its row then loses the row only by a deletion, and a deletion
- * removes the object first. So a walk compares only objects that are new since the last walk. Older ones are only listed, 1,000 by one
- * request.
+ * Each object is compared with the rows once, when it is a day old. If a row refers to the object then, only a deletion can remove this row
+ * later, and a deletion removes the object first. So a walk compares only objects that no earlier walk has compared. Other objects are only
+ * listed, 1,000 by one request.
  * @param options.now  epoch milliseconds; may be the time of an event.
  * @param options.deadlineAt  epoch milliseconds of the real clock.
  */
@@ -100,7 +100,7 @@ async function isKept(stores: SweepingStores, key: string): Promise<boolean> {
   if (!owner) return true;
   const file = await stores.files.get(owner);
   if (file?.objectKey === key) return true;
-  // The copy of an attempt that died. At its age it cannot become the object of a file between the two reads.
+  // The object may be the copy of an attempt that died. It is too old to become the object of a file between the two reads.
   const ticket = await stores.tickets.get(owner);
   return ticket?.attemptKeys.includes(key) ?? false;
 }

@@ -32,7 +32,7 @@ export interface WorkStore {
   due(shard: number, now: number, limit: number): Promise<WorkItem[]>;
 
   /**
-   * Takes a lease on the row of a deleted file. At `dueAt` it is due again, unless its work is done by then.
+   * Takes a lease on the row of a deleted file. The row is due again at `dueAt`, unless its work is done by then.
    * @returns the row; undefined when it was taken or finished by another process.
    */
   lease(item: WorkItem, dueAt: number): Promise<DeletedFile | undefined>;

@@ -126,9 +126,9 @@ function clientFileName(parameters: Map<string, string>, encoder: NameEncoder | 
 }
 
 /**
- * Decodes a name if the client's encoding of the result gives the same text; else the client has not encoded it. (aiohttp encodes by
- * default, but not with `quote_fields=False`. A name with a character that it would have encoded, such as a space, was not encoded.
- * A name like `a%20b.txt` may be either, and is decoded, because aiohttp encodes by default.)
+ * Decodes a name, unless encoding the result in the client's way does not give the name again: then the client has not encoded it. (aiohttp
+ * encodes by default, but not with `quote_fields=False`. A name with a character that it would have encoded, such as a space, was not
+ * encoded. A name like `a%20b.txt` may be either, and is decoded, because aiohttp encodes by default.)
  */
 function decodedName(text: string, encoder: NameEncoder): string {
   const name = percentDecoded(text, 'utf8');

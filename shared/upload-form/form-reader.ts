@@ -39,18 +39,18 @@ const HEADERS_END = Buffer.from('\r\n\r\n');
 
 /**
  * Cuts a form into delimiters, header blocks and content (RFC 2046, section 5.1.1). It reads one chunk of the source at a time. Content is
- * returned as views of the source's chunks. A chunk is copied only if the one before it ends within a header block, or in what may be a
- * part of a delimiter.
+ * returned as views of the source's chunks. A chunk is copied only if the chunk before it ends within a header block, or with bytes that
+ * may begin a delimiter.
  *
  * The order of calls follows the body: `skipContent` (the preamble), then for each part `nextPart`, `readHeaders` and the
  * content, then `skipEpilogue`. Each call throws ApiError `invalid_request` when the body is not a form.
  */
 export class FormReader {
-  /** Why the source ended too early, once it has. Every later call that needs more bytes throws this error again. */
+  /** Why the source ended too early; undefined until it has. Every later call that needs more bytes throws this error again. */
   failure: ApiError | undefined;
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #marker: Buffer;
-  /** Begins with a CRLF of our own, because a form may begin with a delimiter without the line break before it. */
+  /** The unread bytes begin with a CRLF of our own, because a form may begin with a delimiter that has no line break before it. */
   #unread: Buffer = CRLF;
   #framingBytes = -CRLF.length;
   #isAtEnd = false;

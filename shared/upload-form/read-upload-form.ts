@@ -34,8 +34,8 @@ export interface FileHandler<T> {
  * delimiter and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard`
  * rejects, this rejects with the error that `discard` throws, because that is a fault of ours.
  *
- * This never closes the source, so that the caller decides what becomes of a refused body. An iterable that gives the same iterator each
- * time, as generators do, can be read on from where this stopped.
+ * This never closes the source, so that the caller decides what becomes of a refused body. If the source is an iterable that gives the same
+ * iterator each time, as generators do, the caller can read on from where this stopped.
  * @param contentType  the `Content-Type` of the whole body.
  * @throws the errors of `onFile`, and an error of the source if it is an ApiError. ApiError `unsupported_media_type` when the body is not
  *   such a form. ApiError `invalid_request` in these cases:
@@ -160,8 +160,8 @@ async function* piecesOf(...pieces: readonly Buffer[]): AsyncGenerator<Uint8Arra
 }
 
 /**
- * The pieces for a consumer that may stop early. The iterator has no `return`. So a `break` of the consumer leaves the generator open, and
- * we can read the rest from it. A `next()` that the consumer has not awaited must not end the process when it fails.
+ * Passes the pieces to a consumer that may stop early. The iterator has no `return`, so a `break` of the consumer leaves the generator
+ * open, and we can read the rest from it. A `next()` that the consumer has not awaited must not end the process when it fails.
  */
 function withoutReturn(pieces: AsyncGenerator<Uint8Array, undefined>): AsyncIterable<Uint8Array> {
   const next = () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { foldName, isReadable, NAME_SEPARATOR, sealOf, slotsWith } from '../../../shared/files/sealed-names.ts';
+import { foldName, isReadable, NAME_SEPARATOR, positionsWith, sealOf } from '../../../shared/files/sealed-names.ts';
 
 /** Names that have much in common, so that a part of one is often in another. */
 const name = fc.oneof(
@@ -9,24 +9,24 @@ const name = fc.oneof(
   }),
   fc.array(fc.string({ unit: 'grapheme', maxLength: 3 }), { maxLength: 2 }),
 );
-const leafOfNames = fc.uniqueArray(fc.tuple(fc.nat(63), name), { selector: ([slot]) => slot, maxLength: 64 });
+const leafOfNames = fc.uniqueArray(fc.tuple(fc.nat(63), name), { selector: ([position]) => position, maxLength: 64 });
 
 const withoutSeparator = (parts: readonly string[]) => parts.join('').replaceAll(NAME_SEPARATOR, '');
 
 describe('a seal', () => {
-  test('finds a part in exactly the slots whose names contain it', () => {
+  test('finds a part at exactly the positions whose names contain it', () => {
     fc.assert(
       fc.property(leafOfNames, name, (leaf, search) => {
-        const files = leaf.map(([slot, parts]) => ({ seq: 640 + slot, name: withoutSeparator(parts) }));
+        const files = leaf.map(([position, parts]) => ({ seq: 640 + position, name: withoutSeparator(parts) }));
         const part = foldName(withoutSeparator(search));
         fc.pre(part !== '');
         const expected = files.filter((file) => foldName(file.name).includes(part)).map(({ seq }) => seq - 640);
-        expect(slotsWith(sealOf(files), part)).toEqual(expected.sort((a, b) => a - b));
+        expect(positionsWith(sealOf(files), part)).toEqual(expected.sort((a, b) => a - b));
       }),
     );
   });
 
-  test('has 64 slots, of which those without a file are empty', () => {
+  test('has 64 positions, and those without a file are empty', () => {
     const { names } = sealOf([
       { seq: 64, name: 'First.TXT' },
       { seq: 127, name: 'LAST' },
