@@ -10,7 +10,7 @@ const fileCountLimit = limit('FILE_COUNT_LIMIT');
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { readonly object: { readonly key: string } }>;
 
-/** Handles the bucket's event that an object has arrived under `incoming/`. When it throws, the event is delivered again. */
+/** Handles the bucket's event that an object has arrived under `incoming/`. When this function fails, the event is delivered again. */
 export async function handler({ detail }: ObjectCreated, context: Context): Promise<void> {
   const ref = fileOfIncomingKey(detail.object.key);
   const what = { request_id: context.awsRequestId, ...(ref && { account_id: ref.accountId, resource_id: ref.id }) };

@@ -9,7 +9,7 @@ import { api, ask, CONTENT, type Service, type StoredFile, upload, WrongAnswer }
 export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArrivedUpload', Check>> = {
   health: ({ appUrl }) => ask(`${appUrl}/health`, {}, 200),
   startLogin: async ({ appUrl }) => {
-    // While the secret has no Google client, every start of a login is answered by 503. The version is not at fault.
+    // While the secret has no Google client, every start of a login is answered by 503. This is no fault of the version.
     await unless([503], ask(`${appUrl}/api/v1/auth/google`, { redirect: 'manual' }, 302));
   },
   // No login was started, so the answer leads to the login page.
@@ -41,7 +41,7 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
   },
   async completeUpload(service) {
     const ticket = await needed(sendDirectly(service));
-    // The event of the same bytes may have completed it meanwhile, which gives the same answer.
+    // The event of the bytes may have completed the upload before this request. The answer is the same.
     await removing(service, ticket, () => api(service, 'POST', `/files/${ticket.id}/complete`, 201));
   },
   async completeArrivedUpload(service) {
@@ -54,8 +54,8 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
 export type Check = (service: Service) => Promise<unknown>;
 
 /**
- * A check could not judge its own function. Either a request to another function failed first, or a limit refused that request. Or the
- * settings of the stage explain the answer, such as the 503 of a login without a Google client.
+ * A check could not judge its own function, for one of three reasons: a request to another function failed first; a limit refused a
+ * request; or the settings of the stage explain the answer, such as the 503 of a login without a Google client.
  */
 export class NotJudged extends Error {
   constructor(cause: unknown) {

@@ -27,7 +27,7 @@ export interface StoredFile {
   readonly created_at: string;
 }
 
-/** @returns the service, with the key of the canary; undefined before the operator has given it one. */
+/** @returns the service, with the key of the canary; undefined while the operator has not given the canary a key. */
 export async function openService(): Promise<Service | undefined> {
   const key = await readSecretParameter(required('CANARY_KEY_PARAMETER'));
   return key === undefined ? undefined : { appUrl: await appUrl(), key };

@@ -3,9 +3,9 @@ import { ApiError } from '../../shared/errors.ts';
 import type { ArrivingBody } from '../../shared/http/request.ts';
 
 export interface Pace {
-  /** A longer body is refused, whatever its Content-Length said. */
+  /** A longer body is refused, even if its Content-Length was smaller. */
   readonly maxBytes: number;
-  /** Of a refused body, this much is read and discarded, so that its client can read the answer. A longer one is cut. */
+  /** How many bytes of a refused body are read and discarded, so that its client can read the answer. A longer body is cut. */
   readonly drainMaxBytes: number;
   /**
    * The least rate of a client, in bytes a second. The rate of the client is its bytes, divided by the time that the server has waited for
@@ -19,18 +19,18 @@ export interface Pace {
 }
 
 /**
- * The body of a request. It is read at the reader's pace, within bounds of size, rate and time. So no client can occupy the server by
- * sending slowly or without end. The body can be read in two steps: first by the upload, then by {@link drain}.
+ * The body of a request. It is read no faster than its reader takes it, within bounds of size, rate and time. So no client can occupy the
+ * server by sending slowly or without end. The body can be read in two steps: first by the upload, then by {@link drain}.
  */
 export class PacedBody implements ArrivingBody {
   readonly #request: IncomingMessage;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #pace: Pace;
-  /** How long the server has waited for the client. The time that it took to store the bytes does not count. */
+  /** How long the server has waited for the client. The time in which the server stored bytes does not count. */
   #waitedMs = 0;
   #bytes = 0;
   #ended = false;
-  /** Since when the server waits for the next bytes; undefined while it does not wait. */
+  /** The time since which the server waits for the next bytes; undefined while it does not wait. */
   #waitingSince: number | undefined;
   /** Ends the current wait for bytes with an error. */
   #failWait: (failure: ApiError) => void = () => {};
@@ -117,7 +117,7 @@ export class PacedBody implements ArrivingBody {
     const { minBytesPerSecond, graceMs, deadlineAt } = this.#pace;
     const startedAt = Date.now();
     const aheadMs = (this.#bytes / minBytesPerSecond) * 1_000 - this.#waitedMs;
-    // A client that has sent faster than the rate requires may still pause no longer than `graceMs`.
+    // Even a client that has sent faster than required may pause for `graceMs` at most.
     const withinMs = Math.min(deadlineAt - startedAt, graceMs, graceMs + aheadMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {

@@ -1,7 +1,7 @@
 import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 
 /**
- * The places of this process. A request takes one place while it is served. When places are short, some requests give way.
+ * The places of this process. A request takes one place while it is served. When few places are free, some requests must end.
  *
  * Lambda gives a process only a limited number of requests at the same time. When no process has a free place, Lambda refuses further
  * requests itself. So a quarter of the places is kept free for new requests. When more than three quarters are taken, we cut bodies: first
@@ -11,15 +11,15 @@ import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
 
 /** Refused and slow bodies are cut as soon as less than this part of all places is free. */
 const KEPT_FREE = 1 / 4;
-/** A body that comes at less than this is slow. */
+/** A body that arrives at a lower rate is slow. */
 export const FAST_BYTES_PER_SECOND = 128 * 1024;
-/** The pace of a client is known when the server has waited this long for its bytes. */
+/** The rate of a client is known when the server has waited this long for its bytes. */
 const PACE_KNOWN_AFTER_MS = 2_000;
 const CHECK_EVERY_MS = 1_000;
 /** The use of places is reported after this many checks, while any is taken. */
 const REPORT_EVERY_CHECKS = 60;
 
-/** The part of all places that the refused bodies of one owner may hold. A body that is refused beyond that is cut instead of read. */
+/** The part of all places that the refused bodies of one owner may hold. Further refused bodies of this owner are cut instead of read. */
 const REFUSED_OF_ONE_OWNER = 1 / 4;
 
 /** The sender of a request: an account, or, without a valid credential, a stranger at an address. */

@@ -31,8 +31,8 @@ import { type Occupant, type Owner, Places } from './places.ts';
  * is, a plain HTTP server. It runs the same stack as `POST /files` behind the gateway, over a body that is still arriving.
  *
  * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is drained first, within
- * the bounds of {@link PacedBody}. A body that breaks these bounds is cut. When there are more clients than this process can serve at once,
- * {@link Places} decides which body gives way.
+ * the bounds of {@link PacedBody}. A body that breaks these bounds is cut. When there are more clients than this process can serve at the
+ * same time, {@link Places} decides which body is cut.
  */
 
 warmUp(warmUpStorage);
@@ -45,9 +45,9 @@ const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_0
 const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /** How long a refused body is drained, so that its client can read the answer. */
 const REFUSED = {
-  /** As long as a rate-limit window: most of these bodies are over the rate limit, and another attempt would be refused as well. */
+  /** As long as a rate-limit window. Most of these bodies are refused by the rate limit, so an earlier attempt would be refused as well. */
   ofAccount: { drainMs: RATE_WINDOW_MS },
-  /** Short, because the client has either mistyped its key, or invented one in order to hold a place. */
+  /** This is short, because the client has mistyped its key, or has invented a key in order to hold a place. */
   ofStranger: { drainMs: 20_000, graceMs: 2_000 },
 };
 const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
@@ -65,7 +65,7 @@ const server = createServer(
     });
   },
 );
-// Node itself answers `Expect: 100-continue`. A client error is a broken socket, on which there is nothing to answer.
+// Node itself answers `Expect: 100-continue`. After a client error the socket is broken, so no answer is sent.
 server.on('clientError', (_error, socket) => socket.destroy());
 
 const [host, port] = endpoint();
@@ -98,7 +98,7 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
   const { body } = sender;
   if (body.hasEnded) return true;
   const owner = sender.becomeRefused();
-  // A timer makes room once a second. If all places were taken before the first refusal, new requests would find none until then.
+  // A timer frees places once a second. But all places may be taken in less time, so places are freed at each refusal as well.
   places.makeRoom();
   if (places.hasTooManyRefused(owner)) return false;
   const { drainMs, ...bounds } = owner.isStranger ? REFUSED.ofStranger : REFUSED.ofAccount;
@@ -122,8 +122,8 @@ async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
     return released;
   };
   try {
-    // A body that is refused while it arrives keeps its slot until it is drained. If the account has used up its bytes of the day,
-    // `receiveUpload` does not drain it: then it is drained after this, without a slot.
+    // If an upload is refused while its body arrives, it keeps its slot until the body is drained. There is one exception: if the account
+    // has used up its bytes of the day, `receiveUpload` does not drain the body. Then it is drained after this, without a slot.
     return await receiveUpload(request, release);
   } finally {
     await release();

@@ -7,7 +7,7 @@ import { PACKAGES_FILES, packagesOf } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What stands in the place of the SDK's search for credentials, in a function and in a Web Function. */
+/** The files that replace the SDK's search for credentials, in a function and in a Web Function. */
 const CREDENTIALS = {
   function: './shared/aws/environment-credentials.ts',
   webFunction: './shared/aws/web-function-credentials.ts',

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /**
  * Leaves out parts of the SDK that none of our functions uses, but that esbuild keeps because it cannot prove that. A cold start reads
  * every byte of a bundle, and runs every statement outside of functions (decision 0025).
- * @throws Error when a file of the SDK does not look as this expects.
+ * @throws Error when a file of the SDK does not have the expected text.
  */
 export const leanSdk: Plugin = {
   name: 'lean-sdk',
@@ -33,8 +33,8 @@ export const leanSdk: Plugin = {
 const lacks = (what: string) => `throw new Error('this bundle has no ${what} (infra/bundle/lean-sdk.ts)');`;
 
 /**
- * Replacements of files of the SDK, by the end of the path of the file. A replacement either does the same for us, or it throws, because
- * no call of ours reaches it.
+ * Replacements of files of the SDK, by the end of the path of the file. A replacement does the same for us. Or it throws, where no call of
+ * ours reaches the original.
  */
 export const REPLACEMENTS: Readonly<Record<string, string>> = {
   // The SDK would load `node:fs/promises` and look for `~/.aws/config` and `~/.aws/credentials`, which a function does not have.

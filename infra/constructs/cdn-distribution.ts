@@ -44,7 +44,7 @@ export class CdnDistribution extends Construct {
     const errors = new StaticFiles(this, 'Errors', {
       Deployment: {
         sources: errorBodies(['invalid_request', 'not_found', 'method_not_allowed', 'service_unavailable', 'timeout']),
-        // This is for browsers; `errorResponses` says how long the edge caches an error.
+        // Tells browsers how long to cache an error. For the edge, `errorResponses` says it.
         cacheControl: CacheControl.noStore(),
       },
     });

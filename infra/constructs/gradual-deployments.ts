@@ -25,8 +25,8 @@ const LIVE = 'live';
  */
 const CONFIG = codedeploy.LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES;
 /**
- * For a deployment that alarms do not stop. In the five minutes nothing would judge the new version. Nine tenths of the requests would
- * still meet the fault of the old one.
+ * For a deployment that alarms do not stop. With steps, nothing would judge the new version in the five minutes, and nine tenths of the
+ * requests would still meet the fault of the old version.
  */
 const CONFIG_WITHOUT_ALARMS = codedeploy.LambdaDeploymentConfig.ALL_AT_ONCE;
 

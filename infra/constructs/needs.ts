@@ -70,8 +70,8 @@ export interface Needs {
 
 /**
  * Grants a role exactly what is in `needs`.
- * @returns the environment variables by which the function finds what it needs. One more, `NEEDED_VARIABLES`, lists their names. When the function
- *   loads, it checks that it has them all.
+ * @returns the environment variables of the function. One of them, `NEEDED_VARIABLES`, lists the names of the others, so that the function
+ *   can check when it loads that it has them all.
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
   // The stage distinguishes the function's metrics from those of other stages.

@@ -59,7 +59,7 @@ function handler(event) {
 
   const reads = request.method === 'GET' || request.method === 'HEAD';
   if (path === '/' && reads) return redirectToDashboard(event);
-  // The dashboard's cache behavior matches every path that starts so, and its origin answers unknown paths with XML.
+  // The dashboard's cache behavior matches every path that starts with this text, and its origin answers unknown paths with XML.
   if (path.indexOf('/dashboard') === 0) {
     if (!/^\/dashboard(\/|$)/.test(path)) return errorAnswer(event, 'not_found');
     if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });

@@ -3,7 +3,7 @@ import type { LogListener } from '../../local-aws/lambda/invocation.ts';
 
 /** The log of `npm start`: one line per request, and the warnings and errors of the functions. */
 
-/** The long random part of a path makes a link secret. This many characters of it are enough to tell two links apart. */
+/** How many characters of the random part of a link are logged. They tell two links apart, but do not reveal the link. */
 const SHOWN_OF_TOKEN = 4;
 const TOKEN = /[0-9A-Za-z]{22,}/g;
 

@@ -91,8 +91,8 @@ export class Alarms extends Construct {
 
   private watchStreaming({ places }: StreamingStack): void {
     this.addNotifyingAlarm('StreamingFailures', {
-      // Our own metrics, since this lane has no gateway. A server that crashes writes none: the canary notices that, and the
-      // dashboard has the 5xx that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part).
+      // These are our own metrics, because this lane has no gateway. A server that crashes writes no metric. Then the canary fails, and the
+      // dashboard shows the 5xx that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part).
       metric: failureRate(
         {
           failures: serviceMetric(this.#watched.stage, 'StreamingFailures'),

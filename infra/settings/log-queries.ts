@@ -19,8 +19,8 @@ export const EDGE_LOG_FIELDS = [
 ] as const;
 
 /**
- * The fields of CloudFront's log of the links. It has none of these either, and no client addresses: a line says which link was read
- * and how many bytes were sent, but not to whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
+ * The fields of CloudFront's log of the links. This log has no query string, header, cookie or client address: a line says which link was
+ * read and how many bytes were sent, but not to whom. Source: CloudFront Developer Guide, "Standard logging (v2)", "Log file fields".
  */
 export const DOWNLOAD_LOG_FIELDS = [
   'date',

@@ -203,7 +203,7 @@ export class ApiStack extends Stack {
   private addBackground(): void {
     const queue = this.failedEvents;
     const { limits, reservesConcurrency } = this.#props.stage;
-    // In two minutes the function can wait for the lease of a client's attempt that died (29 s). Then it can copy 5,000 MiB (14 s, or
+    // Two minutes are enough to wait for the end of the lease of a client's attempt that died (29 s), and then to copy 5,000 MiB (14 s, or
     // several times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
     const completeArrived = this.service('completeArrivedUpload', BACKGROUND_NEEDS.completeArrivedUpload, 1_024, 120, {
       failedEvents: {

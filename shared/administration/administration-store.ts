@@ -31,13 +31,13 @@ export interface KeyMarkStore {
   /** All keys, by strong reads: no key that existed when this was called is missed. */
   all(accountId: string): AsyncIterable<KeyReference>;
   /**
-   * Marks a key as suspended, or removes the mark. Harmless twice, and for a key that is gone.
-   * @returns false, without a change, when the account itself is not suspended although `isSuspended` is true, or the other way round.
+   * Marks a key as suspended, or removes the mark. May be repeated; does nothing for a key that is gone. @returns false, without a change,
+   * when the account's own state is not `isSuspended`.
    */
   mark(accountId: string, key: KeyReference, isSuspended: boolean, deadline: Deadline): Promise<boolean>;
 }
 
-/** The books of an account: what the transactions keep. */
+/** The books of an account, which only transactions change. */
 export interface Books {
   readonly storageUsedBytes: number;
   readonly fileCount: number;
@@ -82,7 +82,7 @@ export interface AuditStore {
   books(accountId: string): Promise<RecordedBooks | undefined>;
   /** The seals of an account's leaves, and the leaves whose seals the sweeper has yet to write. Reads strongly. */
   sealing(accountId: string): Promise<Sealing>;
-  /** Removes the seal of a leaf, if it has one, and has the sweeper write it. Harmless at any time. */
+  /** Removes the seal of a leaf, if there is one, and makes the sweeper write a new one. Safe at any time. */
   unseal(accountId: string, leaf: number, deadline: Deadline): Promise<void>;
   /**
    * Replaces the books, if nothing has changed them since `found` was read.

@@ -81,8 +81,8 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
 }
 
 /**
- * The right books: those of ready files and of the reservations of pending tickets. A seq that was given out and has no ready
- * file is that of a removed file.
+ * The right books, made from the ready files and the reservations of pending tickets. A seq that was given out and has no ready file
+ * belongs to a removed file.
  */
 function computeBooks(tickets: readonly Ticket[], ready: readonly ReadyFile[], recorded: Books): Books {
   const reserved = tickets.flatMap(({ state, sizeBytes }) => (state === 'pending' ? sizeBytes : []));

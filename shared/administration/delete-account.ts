@@ -25,12 +25,12 @@ export interface DeletedAccount {
   readonly leftToSweeper: number;
 }
 
-/** Each deletion writes the account's row, so more at the same time would only conflict there. */
+/** Each deletion writes the account's row, so more deletions at the same time would only conflict. */
 const CONCURRENCY = 4;
 
 /**
- * Deletes an account and all it owns. The account is suspended first, so that nothing can be added to it. Its row is removed
- * last, so that another run can finish after we failed or died anywhere. A later login makes a new, empty account.
+ * Deletes an account and all it owns. The account is suspended first, so that nothing can be added to it. Its row is removed last. So if we
+ * fail or die anywhere, another run can finish the deletion. A later login makes a new, empty account.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function deleteAccount(

@@ -10,7 +10,7 @@ export interface ReconcilingStores extends AuditingStores, DeletingStores {
 export interface ReconcileOptions {
   /** Only this account; all accounts when absent. */
   readonly accountId?: string;
-  /** If it is false, differences are only reported. */
+  /** If false, differences are reported but not corrected. */
   readonly repair: boolean;
 }
 

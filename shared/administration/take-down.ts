@@ -29,8 +29,8 @@ export async function findPublished(stores: TakingDownStores, key: string): Prom
 }
 
 /**
- * Makes a link dead, whichever account owns it. The file is deleted as its owner would delete it, so that the books stay right;
- * then the object is removed, even if the deletion left that to the sweeper. It does no harm to run this twice.
+ * Makes a link dead, whichever account owns it. The file is deleted as its owner would delete it, so that the books stay right. Then the
+ * object is removed, even if the deletion has left the object to the sweeper. May be repeated.
  */
 export async function takeDown(
   stores: TakingDownStores,

@@ -32,7 +32,7 @@ export interface ApiKeyStore {
   ): Promise<'added' | 'limit reached' | 'suspended'>;
   /** The keys of an account, newest first. */
   list(accountId: string): Promise<StoredApiKey[]>;
-  /** Removes a key. @returns false when the account has no such key, or has it no longer. */
+  /** Removes a key. @returns false when the account has no such key. */
   remove(accountId: string, id: string, options: { deadlineAt: number }): Promise<boolean>;
 }
 
@@ -42,8 +42,7 @@ export interface ApiKeyCredentials {
   find(keyHash: string): Promise<StoredApiKey | undefined>;
   /**
    * Writes `usedAt` as the last use, if the key still exists and its last use on record is not later than `unlessSince`. Both times are
-   * epoch milliseconds.
-   * When it meets another writer it does nothing: the next use is noted instead.
+   * epoch milliseconds. When a transaction is writing the row, this does nothing; the next use is noted instead.
    */
   noteUse(keyHash: string, usedAt: number, unlessSince: number): Promise<void>;
 }
@@ -56,18 +55,17 @@ interface KeyHolder {
   readonly accountId: string;
   readonly keyPrefix: string;
   /**
-   * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before you answer: a
-   * function that is frozen with the write under way would go on with it in a later request.
+   * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before you answer. Otherwise Lambda
+   * freezes the function while the write is under way, and the write goes on during a later request.
    */
   readonly noted: Promise<void>;
 }
 
 /**
- * Finds the account that a key belongs to; undefined when the key is not valid. It costs one read (none for a text that cannot
- * be a key). Once a minute it also begins a write that notes the use, and does not wait for it.
+ * Finds the account that a key belongs to; undefined when the key is not valid. This costs one read (none for a text that cannot be a key).
+ * Once a minute it also begins a write that notes the use; the caller waits for that write.
  *
- * The use is noted whatever the answer to the request is, even a 429: it says when the key was last presented, and the owner of
- * a key that was stolen must see that.
+ * The use is noted whatever the answer to the request is, even a 429, because the owner of a stolen key must see that somebody uses it.
  */
 export async function authenticateKey(
   keys: ApiKeyCredentials,
@@ -81,7 +79,7 @@ export async function authenticateKey(
   return { accountId: key.accountId, keyPrefix: key.keyPrefix, noted: noteUse(keys, { ...key, keyHash }, clock()) };
 }
 
-/** When this fails, or we die before it, the key is valid all the same. */
+/** When this fails, or we die before it, the key is valid nevertheless. */
 async function noteUse(
   keys: ApiKeyCredentials,
   { keyHash, lastUsedAt }: Pick<StoredApiKey, 'lastUsedAt'> & { readonly keyHash: string },
@@ -105,7 +103,7 @@ interface KeyRequest {
 /**
  * Creates a key and returns it with its secret, which is not stored and cannot be shown again.
  *
- * If the answer is lost, the key exists but its secret is lost: the owner finds it in the list and can revoke it.
+ * If the client does not get the answer, nobody knows the key. Its owner finds it in the list, and can revoke it.
  * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`; `unauthorized` when the account was suspended
  *   after the request was authenticated.
  */

@@ -7,9 +7,8 @@ import { randomToken, toBase62 } from '../ids.ts';
  * - a secret of 256 random bits in 43 letters and digits;
  * - the CRC32 of the secret in 6 letters and digits.
  *
- * The checksum proves nothing. It saves a database read for a mistyped key. It also lets scanners of published code recognise a key with
- * almost no false alarms.
- * Source: github.blog, "Behind GitHub's new authentication token formats".
+ * The checksum is not for security. With it, a mistyped key is refused without a database read, and scanners of published code recognise
+ * keys with almost no false alarms. Source: github.blog, "Behind GitHub's new authentication token formats".
  */
 const SECRET_BITS = 256;
 const CHECKSUM_LENGTH = 6;
@@ -30,9 +29,9 @@ export function isWellFormedKey(text: string): boolean {
 }
 
 /**
- * The SHA-256 of a key in hexadecimal, which is stored in its place. A plain hash is enough: 256 random bits cannot be
- * guessed, however fast the hash is. A key is checked by looking up the row of its hash. The time of this look-up tells
- * nothing about the key, only about its hash.
+ * The SHA-256 of a key in hexadecimal, which is stored in its place. A plain hash is enough: 256 random bits cannot be guessed, however
+ * fast the hash is. A key is checked by a read of the row that has its hash. The time of this read may tell something about the hash, but
+ * nothing about the key.
  */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');

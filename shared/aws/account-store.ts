@@ -32,8 +32,8 @@ export function accountAt(id: string) {
  * {@link AccountStore} in DynamoDB, with one row for each account:
  * - its profile: `email`, `name`, `picture_url`, `created_at` (epoch milliseconds);
  * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (by listing
- *   group, its number of removed files), `books_revision` (0 while absent). Only transactions change what the books say. `mergeRemoved` is
- *   one conditional update, which writes several entries of `removed` as one entry that says the same;
+ *   group, its number of removed files), `books_revision` (0 while absent). Only transactions change the books. (`mergeRemoved` is one
+ *   conditional update, which merges several entries of `removed` into one with the same meaning);
  * - `fence`: a transaction makes a file only if it has read this value (see `SettlementStore.giveUp`);
  * - the bytes sent on its last day with an upload: `sent_bytes`, `sent_day` (days since 1970); both absent before the first;
  * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true

@@ -64,7 +64,7 @@ export const administrationStore: AdministrationStore = {
   },
 
   async removeRecords(id) {
-    // The rows of the leaves go first: a seal is written only if the row of its leaf exists, so none is written after that.
+    // The rows of the leaves are removed first. A seal is written only if the row of its leaf exists, so no seal is written after that.
     for (const prefix of [LEAF_PREFIX, '#']) {
       const rows = paginateQuery(
         { client: dynamoDb },
@@ -143,8 +143,8 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
 }
 
 /**
- * Updates the row of an account, by a transaction of one item. All attempts of a transaction carry one token. So an attempt that was given
- * up and arrives after its retry changes nothing, even after a contrary command (`restore` after `suspend`).
+ * Updates the row of an account, by a transaction of one item. All attempts of a transaction carry one token. So an attempt that arrives
+ * late, after its retry, changes nothing. This holds even after the opposite command (`restore` after `suspend`).
  * @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none.
  */
 async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {

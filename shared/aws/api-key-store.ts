@@ -21,12 +21,12 @@ import { failedConditions, transact } from './transactions.ts';
  */
 const HASH = 'hash#';
 
-/** Where a key itself is. */
+/** The key of the row that is an API key. */
 export function keyAt(hash: string) {
   return { TableName: tableName('apiKeys'), Key: { pk: HASH + hash, sk: 'key' } };
 }
 
-/** Where the row is that points to a key. */
+/** The key of the row that points to an API key. */
 function pointerAt(accountId: string, id: string) {
   return { TableName: tableName('apiKeys'), Key: { pk: partitionOf(accountId), sk: id } };
 }
@@ -54,7 +54,7 @@ export const apiKeyCredentials: ApiKeyCredentials = {
     const note = new UpdateCommand({
       ...keyAt(keyHash),
       UpdateExpression: 'SET last_used_at = :used',
-      // Without the first half of the condition, a late note would bring back a part of the row of a revoked key.
+      // Without the first half of the condition, a late note of a use would create a part of the row of a revoked key again.
       ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :since)',
       ExpressionAttributeValues: { ':used': usedAt, ':since': unlessSince },
     });
@@ -66,7 +66,7 @@ export const apiKeyCredentials: ApiKeyCredentials = {
   },
 };
 
-/** {@link ApiKeyStore} in DynamoDB. The two rows of a key come and go together with the account's `key_count`. */
+/** {@link ApiKeyStore} in DynamoDB. One transaction writes or removes both rows of a key, and changes the account's `key_count`. */
 export const apiKeyStore: ApiKeyStore = {
   async add(key, { limit, deadlineAt }) {
     const isNew = { TableName: tableName('apiKeys'), ConditionExpression: 'attribute_not_exists(pk)' };

@@ -40,7 +40,7 @@ export const auditStore: AuditStore = {
   tickets: (accountId) => ticketStore.ofAccount(accountId),
 
   async recent(accountId, count) {
-    // The tickets are read first: a ticket that becomes a file meanwhile is then found as a file.
+    // The tickets are read before the files. So a ticket that becomes a file meanwhile is found as a file.
     const tickets = await Array.fromAsync(ticketStore.ofAccount(accountId));
     const command = new QueryCommand({
       TableName: tableName('files'),

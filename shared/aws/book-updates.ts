@@ -37,7 +37,7 @@ export interface Charge extends Allowance {
   readonly now: number;
 }
 
-/** One part of an update: what it sets, and the condition on which it does so. */
+/** One part of an update: the attributes that it sets, and its condition. */
 interface Clause {
   readonly set?: string;
   readonly when?: string;
@@ -47,7 +47,7 @@ interface Clause {
 
 /**
  * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it
- * read. The counts alone would not show it: one file may have been added, and another deleted.
+ * read. The counts alone would not show this change, for example if one file was added and another deleted.
  *
  * The condition fails in these cases:
  * - the account is gone;
@@ -123,8 +123,8 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // An upload that is larger than the limit of a day must not begin the day. It gets the second clause below,
-  // whose condition then always fails.
+  // An upload that is larger than the limit of a day must not begin a new day. It gets the second clause below, whose condition always
+  // fails for it.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {
@@ -139,13 +139,13 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** How long the name of a deleted file may stay in the seal of its leaf: one seal is written for the deletions of a day. */
+/** How long the name of a deleted file may stay in the seal of its leaf. So one new seal is written for all deletions of a day. */
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**
  * The update of the leaf of a deleted file. It adds the bit of the file to the bitmap of the deleted files. It has no condition of its own:
  * the condition on the row of the file, in the same transaction, makes sure that the bit is added only once. A second addition would carry
- * into the next bit. The update also makes the leaf due for the sweeper, which takes the name of the file out of the seal.
+ * into the next bit. The update also makes the leaf due for the sweeper, which removes the name of the file from the seal.
  * @param now  epoch milliseconds.
  */
 export function leafUpdate(accountId: string, seq: number, now: number): TransactWriteUpdate {

@@ -1,12 +1,12 @@
 import { DATABASE_CALL_MS } from '../time-limit.ts';
 
-/** How often the SDK attempts a call: after a lost connection, a throttle or a failure of AWS it tries again within a second. */
+/** How many times the SDK attempts a call. After a lost connection, a throttled call or a failure of AWS it tries again within a second. */
 export const ATTEMPTS = 3;
 
 /**
  * How long one attempt of a call may take, in milliseconds, from its first byte to the beginning of its answer. An attempt usually takes
- * far less, so an attempt that takes longer is lost. Every function that makes the call has time for {@link ATTEMPTS} attempts of this
- * length (test/infra/stacks/call-times.test.ts).
+ * far less, so an attempt that takes longer has been lost. Every function that makes the call has time for {@link ATTEMPTS} attempts of
+ * this length (test/infra/stacks/call-times.test.ts).
  */
 export const CALL_MS = {
   /** DynamoDB, Secrets Manager, Systems Manager: they usually take single-digit milliseconds. */

@@ -12,8 +12,8 @@ const PARTITION = '#deletions#';
  * the sweeper finds them without an index.
  */
 export const deletionNoteStore: DeletionNoteStore = {
-  // The file goes into the note of its account; if that is full, into one of 16 further notes; if that is full, into a note of its
-  // own.
+  // The file goes into the note of its account. If this note is full, the file goes into one of 16 further notes; if that one is full, into
+  // a note of its own.
   async add({ accountId, id }, now) {
     const first = `${sortableTime(now - (now % NOTE_MS))}#${accountId}`;
     for (const noteId of [first, `${first}#${id.slice(-1)}`, `${first}#${id}`]) {

@@ -9,8 +9,8 @@ import { TABLES, type TableName } from './tables.ts';
 import { answeredInMemory } from './warm-up.ts';
 
 /**
- * The name under which a table was deployed. Call it at use, not at load: then a file may hold stores for functions that do not all have
- * the same tables. `env.ts` makes sure, when a function loads, that it has the names of all its tables.
+ * The name under which a table was deployed. Call this when the name is used, not when the file loads, because a file may hold stores for
+ * functions that do not all have the same tables. When a function loads, `env.ts` checks that it has the names of all its tables.
  */
 export function tableName(table: TableName): string {
   return required(TABLES[table].variable);
@@ -43,14 +43,14 @@ export const dynamoDb = documentClient();
  * lost answer would count the request twice.
  */
 export const dynamoDbOnce = documentClient((middlewareStack) => {
-  // The middleware that retries is replaced, not removed, because the middleware that signs has its place relative to it.
+  // The retry middleware is replaced, not removed, because the place of the signing middleware is relative to it.
   const place = { step: 'finalizeRequest', priority: 'high' } as const;
   middlewareStack.add((next) => next, { ...place, name: 'retryMiddleware', override: true });
 });
 
 /**
- * An item that stores can read as a key, as a file, or as the window of a rate limit. As a window it admits the request under every
- * rate limit. As a key it was last used so late that no further use is noted.
+ * An item that stores can read as a key, as a file, or as the window of a rate limit. As a window it admits the request under every rate
+ * limit. As a key it was last used far in the future, so that no further use is noted.
  */
 const ANY_ITEM = {
   ...{ id: { S: 'none' }, account_id: { S: 'none' }, name: { S: 'none' }, created_at: { N: '1' } },
@@ -97,9 +97,9 @@ function documentClient(prepare?: (middlewareStack: typeof client.middlewareStac
 }
 
 /**
- * Reads a number of an item: all of ours are whole (bytes, counts, times, bitmaps).
+ * Reads a number of an item. All our numbers are whole (bytes, counts, times, bitmaps).
  * @returns a `bigint` when a JavaScript number cannot hold it exactly, as with bitmaps.
- * @throws Error for a fraction, and for more than the 38 digits that DynamoDB keeps: it was not written by us.
+ * @throws Error for a number that we do not write: a fraction, or one of more than the 38 digits that DynamoDB keeps.
  */
 function toWholeNumber(digits: string): number | bigint {
   const value = Number(digits);
@@ -138,7 +138,7 @@ export async function failedCondition(write: Promise<unknown>): Promise<Item | u
   }
 }
 
-/** @throws Error when the item has no such text: it was not written by us. */
+/** @throws Error when the item has no such text. */
 export function readText(item: Item, name: string): string {
   const value = item[name];
   if (typeof value !== 'string') throw new Error(`item without the text ${name}`);
@@ -190,13 +190,13 @@ export function readMap(item: Item, name: string): Item | undefined {
   return value as Item;
 }
 
-/** A map of numbers, by their names; undefined when the item has none. @throws Error when there is anything else in it. */
+/** A map of numbers, by their names; undefined when the item has none. @throws Error when the map has a value of another kind. */
 export function readNumbers(item: Item, name: string): Record<string, number> | undefined {
   const map = readMap(item, name);
   return map && Object.fromEntries(Object.keys(map).map((key) => [key, readNumber(map, key)]));
 }
 
-/** @returns the members of a string set, in no order; none when the item has no such attribute: an empty set is not kept. */
+/** @returns the members of a string set, in no order; none when the item has no such attribute, because DynamoDB keeps no empty set. */
 export function readSet(item: Item, name: string): string[] {
   const value = item[name];
   if (value === undefined) return [];

@@ -9,7 +9,7 @@ interface SdkError extends Error {
   readonly code?: string;
 }
 
-/** The names of errors by which AWS says "not now" although their status is 400. */
+/** The names of transient errors whose status is 400. */
 const THROTTLES = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -45,9 +45,9 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * True when a policy denies the call with `Deny`: this is how an operator stops uploads (docs/operate.md, "Stopping traffic"). The
- * templates have `Deny` only for requests without TLS. Source of the message: S3 User Guide, "Troubleshoot access denied (403
- * Forbidden) errors".
+ * True when a policy denies the call with `Deny`. An operator stops uploads in this way (docs/operate.md, "Stopping traffic"). The
+ * templates have `Deny` only for requests without TLS. Source of the message: S3 User Guide, "Troubleshoot access denied (403 Forbidden)
+ * errors".
  */
 function isStoppedByOperator(error: unknown): boolean {
   return (
@@ -69,7 +69,7 @@ interface AwsClient<Input extends object, Output extends object> {
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
   answerInMemory(client);
-  // This middleware would prepare every input and output for a log, although no client has a logger.
+  // The SDK's middleware for logs would prepare every input and output for a log, although no client has a logger.
   client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.add(
     (next) => async (args) => {

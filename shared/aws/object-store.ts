@@ -38,7 +38,7 @@ limitAndTranslate(s3);
 
 export const bucket = required('UPLOADS_BUCKET');
 
-/** A browser may keep a copy this long. The CDN asks again within a minute, whatever this says (`infra/constructs/cdn-distribution.ts`). */
+/** A browser may keep a copy for this time. The CDN asks again within a minute in any case (`infra/constructs/cdn-distribution.ts`). */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /** What S3 answers to `If-None-Match: *` when an object is there, or is being stored at this moment. */
@@ -54,8 +54,8 @@ export const objectStore: ObjectStore = {
     try {
       await storeInParts(key, description, (upload) => putParts(upload, parts), CALL_MS.part);
     } catch (error) {
-      // The operator or the bucket's lifecycle aborted the upload. When the first answer to CompleteMultipartUpload was lost, a repeated
-      // one does not fail like this: S3 answers again that it is done.
+      // The operator or the bucket's lifecycle aborted the upload. A repeated CompleteMultipartUpload, whose first answer was lost, does
+      // not fail like this: S3 answers again that the upload is complete.
       if (error instanceof NoSuchUpload) throw new ApiError('timeout', { cause: error, detail: 'its parts are gone' });
       throw error;
     }
@@ -199,7 +199,7 @@ function copyParts(
   });
 }
 
-/** Removes the parts, which cost money until then. If it fails, the walk of the bucket does it, or the bucket's lifecycle. */
+/** Removes the parts, which cost money until then. If this fails, the walk of the bucket or the bucket's lifecycle removes them. */
 async function removeParts(upload: UploadInParts): Promise<void> {
   try {
     await briefly(async () => {

@@ -8,7 +8,7 @@ import { dynamoDbOnce, foundItem, type Item, readOptionalNumber, tableName } fro
 
 type SlotStep = Extract<Step, { kind: 'open' | 'use' }>;
 
-/** A row may go once all its stamps are old. It stays ten times as long, because DynamoDB expires rows by its own clock. */
+/** A row may expire when all its stamps are old. We keep it ten times as long, because DynamoDB expires rows by its own clock. */
 const KEPT_MS = 10 * RATE_WINDOW_MS;
 
 /**
@@ -45,7 +45,7 @@ export const rateLimitStore: RateLimitStore = {
 
 type Update = Pick<UpdateCommandInput, 'ConditionExpression' | 'UpdateExpression' | 'ExpressionAttributeValues'>;
 
-/** When two first requests come at the same time, one creates the row. The other finds it and goes on from it. */
+/** When the first two requests come at the same time, one of them creates the row. The other finds this row and updates it. */
 function creation(key: string, { stamps, sizes, left }: Window): PutCommandInput {
   const Item: Item = { id: key, l: stamps, ...(sizes && { u: sizes, c: left }), expires_at: expiry() };
   return {
@@ -67,14 +67,14 @@ function open({ limit, slots }: RatePolicy, { stamp, expired }: SlotStep): Updat
     };
   }
   return {
-    // While the newest slot is in use, its remaining uses must be taken first, or they would be lost.
+    // While the newest slot is in use, its remaining uses must be taken first. Otherwise they would be lost.
     ConditionExpression: `l[0] <= :expired AND (c = :zero OR l[${slots - 1}] <= :expired)`,
     UpdateExpression: `SET l[${slots}] = :stamp, u[${slots}] = u[0], c = u[0] - :one, expires_at = :expiry REMOVE l[0], u[0]`,
     ExpressionAttributeValues: { ...values, ':zero': 0, ':one': 1 },
   };
 }
 
-/** Uses the newest slot, if it is still in use and has uses left, and if its stamp would not go back. */
+/** Takes one use of the newest slot, if that slot is in use, has uses left, and has no later stamp. */
 function use({ slots }: RatePolicy, { stamp, expired }: SlotStep): Update {
   const newest = `l[${slots - 1}]`;
   return {

@@ -26,14 +26,14 @@ export const releaseStore: ReleaseStore = {
     const account = { Update: accountUpdate({ accountId: ticket.accountId, bytes: -ticket.sizeBytes }) };
     const failed = await transactOnBooks({ ticket: released, account }, deadline).catch((error: unknown) => {
       if (!(error instanceof ApiError && error.code === 'unauthorized')) throw error;
-      // The account is gone, as after a restore of its table to an earlier time: there is nothing to give the bytes back to.
+      // The account is gone, for example because its table was restored to an earlier time. So there are no books to correct.
       return transactOnBooks({ ticket: released }, deadline);
     });
     return failed === undefined ? 'released' : 'changed';
   },
 };
 
-/** The row of a deleted file whose object the sweeper has to remove. It loses its seq, and so its place in the index by_seq. */
+/** The row of a deleted file whose object the sweeper has to remove. It has no `seq`, so it is not in the index by_seq. */
 function leavesObject(file: ReadyFile, dueAt: number): TransactWriteUpdate {
   return {
     ...fileAt(file),

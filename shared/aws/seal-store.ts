@@ -78,7 +78,7 @@ async function endWork(work: LeasedLeaf, ...others: TransactWriteItem[]): Promis
   }
 }
 
-/** A seal, as attributes of its row. Names have much in common: compressed, they take a third of the read units. */
+/** A seal, as attributes of its row. The names of an account are often similar: compressed, they take a third of the read units. */
 export function sealAttributes({ names, unicode }: Seal): Item {
   return { folded: new Uint8Array(deflateRawSync(names)), ...(unicode !== undefined && { unicode }) };
 }

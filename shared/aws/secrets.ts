@@ -9,7 +9,7 @@ import { limitAndTranslate } from './failures.ts';
 /** A secret is a JSON object. Its reader knows its fields. */
 export type Secret = Readonly<Record<string, unknown>>;
 
-/** A rotated secret is noticed at most this late, so both its values must be good for this long. */
+/** A rotated secret is noticed after this time at the latest, so both its values must stay valid for this time. */
 const KEPT_MS = 5 * 60_000;
 
 const secretsManager = new SecretsManagerClient(callSettings(CALL_MS.database));
@@ -17,7 +17,7 @@ limitAndTranslate(secretsManager);
 
 /**
  * Reads the OAuth client of the login. Until a process has read a valid secret, each request reads it again, so a correction is noticed at
- * once. After that, the process keeps the last valid secret when it reads a missing or wrong one.
+ * once. After that, if the process reads a missing or wrong secret, it keeps the last valid one.
  * @throws ApiError `service_unavailable`. Its cause names the secret and tells nothing of its content.
  */
 export const loginProvider = cached(() => readSecret('LOGIN_PROVIDER_SECRET', parseLoginProvider), { keepMs: KEPT_MS });

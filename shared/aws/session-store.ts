@@ -95,8 +95,8 @@ async function read(tokenHash: string): Promise<Item | undefined> {
 const readTime = (item: Item, name: string) => readNumber(item, name) * 1_000;
 
 /**
- * Writes the session together with the list that holds it. If all sessions are ended later, this one is found in that list. If the
- * account was suspended before, the write fails.
+ * Writes the session, and adds it to the list of the account, by which all sessions can be ended later. If the account is suspended, the
+ * write fails.
  */
 async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
   const { TableName, Key } = sessionAt(session.tokenHash);

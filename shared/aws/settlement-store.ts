@@ -89,7 +89,7 @@ export const settlementStore: SettlementStore = {
         if (failed.has('ticket')) return 'not pending';
         const account = failed.get('account');
         if (account && toAccount(account).fileCount >= fileCountLimit) return 'no room';
-        // If the write of the record failed, the key's 24 hours are over, and the key belongs to something else now. Then the file is
+        // If the write of the record failed, the 24 hours of the key are over, and another request has taken the key. Then the file is
         // settled without a record.
         isKeyOurs &&= !failed.has('record');
         return undefined;
@@ -113,8 +113,8 @@ export const settlementStore: SettlementStore = {
       if (failed === undefined) return 'reserved';
       const row = failed.get('account');
       if (!row) return 'key taken';
-      // The account has changed since it was read (its own limit, or another day has begun): the next attempt uses the account
-      // as the failed condition found it.
+      // The account has changed since it was read: its own limit, or the day of its bytes. The next attempt uses the account as the failed
+      // condition found it.
       const account = toAccount(row);
       const refusal = refusalOf(account, limits, { bytes, now });
       if (refusal) return refusal;
@@ -142,7 +142,7 @@ function toSettled({ state: _, via: _via, seq, ...file }: ReadyFile): Settled {
   return { file, seq };
 }
 
-/** How one kind of file joins the listing. */
+/** How a file of a form, or of a ticket, is added to the listing. */
 interface Joining<Known, Outcome> {
   /** The items to write for the file at this place. `known` is the account as it was read. */
   items(file: StoredFile, place: Place, known: Known): NamedItems;

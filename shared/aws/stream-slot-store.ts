@@ -8,7 +8,7 @@ import { dynamoDb, epochSeconds, failedCondition, readNumbers, tableName } from 
  * Counts the simultaneous streaming uploads of an account, over all servers. The rate limits table has one row for each account,
  * `streams#<account>`. Its map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
  *
- * A server that dies leaves its leases behind; so does a write that takes a slot but arrives after the slot was released. Such leases
+ * Two things leave a lease behind: a server that dies, and a write that takes a slot but arrives after the slot was released. Such leases
  * end by themselves, and the next upload that finds the row full removes them.
  */
 
@@ -18,21 +18,21 @@ const IDLE_MS = 3_600_000;
 export interface StreamSlot {
   /** Renews the lease. The stream has to call this more often than a lease lasts. */
   renew(): Promise<void>;
-  /** Makes room for another stream. It is harmless twice, and when it fails the lease ends by itself. */
+  /** Makes room for another stream. May be repeated. When it fails, the lease ends by itself. */
   release(): Promise<void>;
 }
 
 /**
  * Takes a slot, by one write when the account has a row with room. (Two more writes create the row.)
  * @returns undefined when the account has as many streams as it may.
- * @throws ApiError `service_unavailable`; then no slot is kept. If giving it back fails too, its lease ends by itself.
+ * @throws ApiError `service_unavailable`. Then a slot that may have been taken is given back; if that fails too, its lease ends by itself.
  */
 export async function takeStreamSlot(accountId: string, now: () => number = Date.now): Promise<StreamSlot | undefined> {
   const id = randomUUID();
   try {
     return await takeWithRetries(accountId, id, now);
   } catch (error) {
-    // DynamoDB may have written the lease all the same.
+    // DynamoDB may have written the lease although the call failed.
     await slot(accountId, id, now)
       .release()
       .catch((failure) => log('warn', 'stream slot not given back; its lease ends', describeError(failure)));
@@ -94,8 +94,8 @@ function slot(accountId: string, id: string, now: () => number): StreamSlot {
     async renew() {
       await updateIf(accountId, {
         UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
-        // A renewal that arrives late must undo neither the release nor a later renewal. The condition also fails when the lease had
-        // ended and another upload removed it: then the stream continues without being counted.
+        // A renewal that arrives late must undo neither the release nor a later renewal. The condition also fails if the lease had ended,
+        // and another upload has removed it. Then the stream continues, but is not counted.
         ConditionExpression: 'slots.#id < :end',
         ExpressionAttributeNames,
         ExpressionAttributeValues: lease(now()),

@@ -45,7 +45,7 @@ export const ticketStore: TicketStore = {
   async renew(ref, endsAt) {
     const found = await updateIf(ref, {
       UpdateExpression: 'SET ends_at = :end',
-      // A renewal that arrives late must not take back a later one.
+      // A renewal that arrives late must not undo a later one.
       ConditionExpression: '#state = :pending AND ends_at < :end',
       ExpressionAttributeNames: STATE,
       ExpressionAttributeValues: { ...PENDING, ':end': endsAt },

@@ -13,16 +13,16 @@ import { dynamoDb, foundItem, type Item } from './dynamodb.ts';
 const FIRST_DELAY_MS = 25;
 const LONGEST_DELAY_MS = 500;
 
-/** Reasons of a cancellation that pass by themselves: two writers met, or a partition was too busy. */
+/** The reasons of a cancellation after which we try again: another writer of the item, or a partition that is too busy. */
 const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 /**
- * Writes all items or none. It tries again when DynamoDB cancels the transaction because another writer was at work on one of
- * the items. The SDK does not retry these; without the retries half of 60 writers of one item would fail.
+ * Writes all items or none. It tries again when DynamoDB cancels the transaction because another writer was at work on one of the items.
+ * The SDK does not do this. Without these retries, half of 60 simultaneous writers of one item would fail.
  *
  * All attempts carry one request token. So when the answer to an attempt was lost, the next attempt does not apply the writes a second
- * time. When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written. So what the
- * caller writes must be harmless, or the sweeper must find it.
+ * time. When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written. So the items
+ * must do no harm in this case, or the sweeper must find them.
  * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with the SDK's own retries, ends at most
  *   {@link DATABASE_CALL_MS} later.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
@@ -35,8 +35,8 @@ export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadl
 }
 
 /**
- * Writes one item, and tries again while DynamoDB refuses the write because a transaction is at work on the item. A repeated
- * attempt must be harmless.
+ * Writes one item, and tries again while DynamoDB refuses the write because a transaction is at work on the item. The write must be one
+ * that may be repeated.
  * @throws ApiError `service_unavailable` when the conflict lasted for {@link WRITE_PATIENCE_MS}, or no answer came in time.
  */
 export function writeItem<Result>(attempt: () => Promise<Result>): Promise<Result> {
@@ -60,7 +60,7 @@ async function retryConflicts<Result>(attempt: () => Promise<Result>, { deadline
 const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not answered in time' });
 
 /**
- * What a cancelled transaction says of its items, in their order.
+ * What a cancelled transaction reports about each of its items, in their order.
  * @returns for each item whose condition failed, the item as it was found: empty when it is not there, or when it was not
  *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. An empty list when the error is not a
  *   cancellation.

@@ -7,9 +7,9 @@ import { jitter, writeItem } from './transactions.ts';
 
 /**
  * The turns of an account. An upload takes a turn when its transaction has conflicted with another upload of the account, or probably
- * would. Then it waits for a moment of its own instead of a random time (decisions 0024 and 0034). The rate limits table has a row
- * `turns#<account>#<span>` for each span of time in which turns are taken. The row has the time of the first turn and the length of all
- * turns.
+ * would. Then the upload waits for a moment that no other upload has, instead of a random time (decisions 0024 and 0034). The rate limits
+ * table has a row `turns#<account>#<span>` for each span of time in which turns are taken. The row has the time of the first turn and the
+ * length of all turns.
  *
  * Turns do not lock anything: an upload that tries at another moment is only more likely to conflict again. So an unused turn, a wrong
  * clock, and a write that is applied twice or late do no harm.

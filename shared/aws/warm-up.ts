@@ -4,20 +4,20 @@ import { Duplex } from 'node:stream';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { HttpRequest, MiddlewareStack } from '@smithy/types';
 
-/** What answers the calls of the current work; undefined when AWS does. */
+/** The handler that answers the calls of the current work; undefined when AWS answers them. */
 const serversInMemory = new AsyncLocalStorage<NodeHttpHandler>();
 
 /**
- * Runs work whose calls to AWS are answered by a server in memory, without a connection. A Lambda function does such work while it loads,
- * because Node compiles code at its first use. While the function loads, Lambda gives it a whole processor. At its first request it gets
- * only the share that belongs to its memory. Calls of other work go to AWS.
+ * Runs work whose calls to AWS are answered by a server in memory, without a connection. Node compiles code at its first use. So a Lambda
+ * function does such work while it loads, when Lambda gives it a whole processor. At its first request it gets only the share of a
+ * processor that goes with its memory. Calls of other work go to AWS.
  * @param body  the body of every answer. Its status is 200.
  */
 export function answeredInMemory<Result>(body: string, work: () => Promise<Result>): Promise<Result> {
   return serversInMemory.run(new NodeHttpHandler({ httpAgent: new AgentInMemory(body) }), work);
 }
 
-/** Makes a client take part in {@link answeredInMemory}. */
+/** Makes {@link answeredInMemory} answer the calls of a client. */
 export function answerInMemory<Input extends object, Output extends object>({
   middlewareStack,
 }: {

@@ -5,8 +5,9 @@ import { type Credentials, environmentCredentials } from './environment-credenti
 const RENEWED_BEFORE_MS = 5 * 60_000;
 
 /**
- * The credentials of the role of a Web Function. They are in variables, as for `environment-credentials.ts`, or are read from an
- * address, and read again before they end. Lambda has both ways, and AWS does not document which one Web Functions have.
+ * The credentials of the role of a Web Function. They are in environment variables, as in `environment-credentials.ts`, or come from an
+ * address, from which they are read again before they end. Lambda knows both ways, and AWS does not document which of them Web Functions
+ * use.
  * @returns a provider, which throws an Error when there are neither credentials nor an address.
  */
 export function defaultProvider(): () => Promise<Credentials> {

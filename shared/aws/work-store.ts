@@ -7,7 +7,7 @@ import { writeItem } from './transactions.ts';
 
 const WALK = { accountId: '#walk', id: '#walk' };
 
-/** {@link WorkStore} in DynamoDB. The sparse index `unfinished` holds the unfinished rows; it has nothing but their keys. */
+/** {@link WorkStore} in DynamoDB. The sparse index `unfinished` has the keys of the rows that the sweeper has to finish. */
 export const workStore: WorkStore = {
   async due(shard, now, limit) {
     const { Items = [] } = await dynamoDb.send(

@@ -30,8 +30,8 @@ export function parseCookies(headers: readonly string[]): Cookie[] {
 /**
  * The value of the one cookie of this name; undefined when there is none, or more than one. Names are case-sensitive.
  *
- * A browser sends two cookies of a name when another site of the same domain, or another path, planted one. We cannot tell
- * which is ours, and to try both would accept the planted one.
+ * A browser sends two cookies of one name when another site of the same domain, or a page under another path, has set the second. We cannot
+ * tell which is ours. If we tried both, we would accept the foreign cookie.
  */
 export function soleCookie(cookies: readonly Cookie[], name: string): string | undefined {
   const [first, second] = cookies.filter((cookie) => cookie.name === name);
@@ -53,7 +53,7 @@ export function setCookie(
 
 /**
  * The name under which a cookie is set. A browser accepts a name with `__Host-` only from this host itself, over TLS. So no other host of
- * the domain can plant such a cookie. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
+ * the domain can set such a cookie. Without TLS browsers refuse that prefix. Source: RFC 6265bis, section 4.1.3.2.
  */
 export function cookieName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name;

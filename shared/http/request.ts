@@ -20,7 +20,7 @@ export interface ApiEvent
   > {
   readonly requestContext: {
     readonly requestId: string;
-    /** The gateway's own client: a node of our edge, because other clients lack the gateway's key. */
+    /** The client that the gateway sees: a node of our edge, because all other clients lack the gateway's key. */
     readonly identity: { readonly sourceIp: string };
   };
   readonly stream?: ArrivingBody;
@@ -36,7 +36,7 @@ export interface Caller {
   readonly by: 'key' | 'session';
   /** The part of the key that its owner sees in the list of keys; present only with `by: 'key'`. */
   readonly keyPrefix?: string;
-  /** The hash of the session's token; present only with `by: 'session'`. It is safe to hold, and useless as a cookie. */
+  /** The hash of the session's token; present only with `by: 'session'`. The hash is not secret, because it cannot be used as a cookie. */
   readonly sessionHash?: string;
 }
 
@@ -172,7 +172,7 @@ function bodyBytes(event: ApiEvent): Buffer {
 }
 
 /**
- * No body may be compressed. `Accept-Encoding` in the answer says that the encoding was the reason, not the type (RFC 9110,
+ * Refuses a compressed body. The header `Accept-Encoding` of the answer says that the encoding was the reason, not the type (RFC 9110,
  * section 12.5.3).
  */
 function refuseCompressed(event: ApiEvent): void {

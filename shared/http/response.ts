@@ -9,7 +9,7 @@ export const ok = (body: object): ApiResult => json(200, body);
 export const created = (body: object, location: string, headers: Record<string, string> = {}): ApiResult =>
   json(201, body, { Location: location, ...headers });
 
-/** 202: accepted; the next step is the client's. */
+/** 202: accepted; the client has to make the next request. */
 export const accepted = (body: object, location: string, headers: Record<string, string> = {}): ApiResult =>
   json(202, body, { Location: location, ...headers });
 

@@ -39,11 +39,11 @@ export interface LoginOutcome extends LoginRedirect {
 }
 
 /**
- * Finishes a login: redirects the browser to the dashboard with a session, or to the login page with a code of `LOGIN_ERRORS`. The
- * browser is never redirected anywhere else, whatever it sent, and the attempt is over in both cases.
+ * Finishes a login: redirects the browser to the dashboard with a session, or to the login page with a code of `LOGIN_ERRORS`. The browser
+ * is never redirected to another address, whatever it sent. The attempt is over in both cases.
  *
- * If we die between the writes, an account without a session is left, or a session whose token no browser has. Both are
- * harmless, and the person can log in again.
+ * If we die between the writes, an account without a session is left, or a session whose token no browser has. Neither does harm, and the
+ * person can log in again.
  */
 export async function finishLogin(
   setting: LoginSetting,

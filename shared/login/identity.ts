@@ -7,7 +7,7 @@ import { isGoogle, issuerSpellings, type LoginProvider } from './provider.ts';
 
 /** A person as the provider describes them. */
 interface Identity {
-  /** The provider's permanent id of the person. An e-mail address may pass to another person; this cannot. */
+  /** The provider's permanent id of the person. An e-mail address may be given to another person later, but this id may not. */
   readonly subject: string;
   readonly email: string;
   readonly name: string;
@@ -89,7 +89,7 @@ function isPictureOf({ issuer }: LoginProvider, picture: unknown): picture is st
 /** Leaves out the cause, because jose's errors hold the claims. */
 function toLoginError(error: unknown): LoginError {
   const isBadToken = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
-  // A generic error is about the keys, not about the token.
+  // A generic error is about the provider's keys, not about the token.
   if (!isBadToken || error.code === errors.JOSEError.code) {
     return new LoginError('unavailable', "the provider's keys cannot be fetched");
   }
@@ -101,11 +101,11 @@ function toLoginError(error: unknown): LoginError {
 const NAMESPACE = 'b1f04be6-6b0c-4f0e-9c5e-0d0a6c2f7f53';
 
 /**
- * The id of a person's account, made of what never changes: the canonical issuer and the subject. It depends neither on the
+ * The id of a person's account, made of two values that never change: the canonical issuer and the subject. It depends neither on the
  * e-mail address nor on the spelling of the issuer in a token.
  */
 export function accountIdOf(issuer: string, subject: string): string {
-  // An issuer is an address and has no space, so two pairs never give the same name.
+  // An issuer is an address without spaces, so two pairs of issuer and subject never give the same name.
   return uuidv5(NAMESPACE, `${issuer} ${subject}`);
 }
 

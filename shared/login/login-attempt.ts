@@ -5,20 +5,21 @@ import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 
 /**
- * What a browser must bring back to finish a login that it started. It is kept in a cookie of that browser (`__Host-` keeps other sites
- * from planting one). So an attacker cannot make a person finish a login that the attacker has started.
+ * The values that a browser must bring back to finish a login that it started. They are kept in a cookie of that browser. (The prefix
+ * `__Host-` keeps other sites from setting such a cookie.) So an attacker cannot make a person finish a login that the attacker has
+ * started.
  */
 export interface LoginAttempt {
   /** Goes to the provider with the browser and must come back with it. */
   readonly state: string;
-  /** Proves to the provider that the client that uses the code is the one that asked for it (PKCE). */
+  /** Proves to the provider that the same client has asked for the code and uses it (PKCE). */
   readonly codeVerifier: string;
-  /** The ID token must hold it: then it was made for this attempt. */
+  /** The ID token must hold this value, which shows that the token was made for this attempt. */
   readonly nonce: string;
   readonly startedAt: number;
 }
 
-/** How many attempts a browser may have open, in as many tabs. Each is a cookie of 200 bytes on every request. */
+/** How many attempts a browser may have open, for example in several tabs. Each adds a cookie of 200 bytes to every request. */
 const OPEN_MAX = 5;
 const SECRET_BITS = 256;
 const VALUE = /^([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.([0-9A-Za-z]{43})\.(\d{1,12})$/;

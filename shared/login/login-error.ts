@@ -43,7 +43,7 @@ export function loginErrorCodeOf(cause: unknown): LoginErrorCode {
   switch (cause.code) {
     case 'rate_limit_exceeded':
       return cause.code;
-    // A login writes the account, then the session. In between the account was suspended or deleted.
+    // A login first writes the account, and then the session. The account was suspended or deleted between these two writes.
     case 'unauthorized':
       return 'not_allowed';
     case 'service_unavailable':

@@ -51,7 +51,7 @@ function clientOf({ clientId, clientSecret }: LoginProvider, appUrl: string): OA
   return new OAuth2Client(clientId, clientSecret, redirectUri(appUrl));
 }
 
-/** Limits the wait, because arctic waits as long as the connection lasts. A late answer is dropped. */
+/** Limits the wait, because arctic waits as long as the connection lasts. A late answer is ignored. */
 async function withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(

@@ -7,7 +7,7 @@ export const RATE_LIMIT_OF_CLASS = {
   lists: 'RATE_LIMIT_LISTS_PER_MINUTE',
   requests: 'RATE_LIMIT_REQUESTS_PER_MINUTE',
   'login-starts': 'RATE_LIMIT_LOGIN_STARTS_PER_MINUTE',
-  // The same limit in a window of its own. If starts and callbacks shared one window, a login would count twice.
+  // The same limit as for the starts of logins, in a window of its own. If starts and callbacks shared a window, a login would count twice.
   'login-callbacks': 'RATE_LIMIT_LOGIN_STARTS_PER_MINUTE',
 } as const satisfies Record<RateClass, LimitName>;
 

@@ -19,8 +19,8 @@ export interface RateDecision {
 export interface RateLimitStore {
   /**
    * Tries a step on the row of `key`, by one write.
-   * @returns whether the step's condition held, and the row: after the step when it did, else as it is (undefined when there
-   *   is none).
+   * @returns whether the step's condition held, and the row: if it held, as the step left it, otherwise as it is (undefined when there is
+   *   none).
    * @throws ApiError `service_unavailable` when the write fails, or its answer is lost. It is not tried again, because the
    *   step may have been done, and the request would count twice.
    */
@@ -58,8 +58,8 @@ class LatestSubjects<Value> {
 
 /**
  * No request is admitted without a write to the row. To save further writes, one process remembers of its subjects:
- * - until when a subject is rejected, so that a client that does not wait costs no write to the row. This memory can only reject, never admit: a slot
- *   in use stays in use until its time, whatever other processes do;
+ * - until when a subject is rejected. So a client that does not wait causes no write to the row. By this memory a request is only rejected,
+ *   never admitted: a slot in use stays in use until its time, whatever other processes do;
  * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
  *   condition on the row.
  */

@@ -9,14 +9,15 @@ import { type RatePolicy, slotSizes } from './policy.ts';
  * stamp is 60 s old. It moves from the front to the end, keeps its size, and gets the stamp of now. (For limits up to 120, N = S and every
  * admission opens a slot of size one.)
  *
- * So each slot is used in rounds. A round has at most `size` uses, and the next one begins 60 s after the last use of the one before. A
- * span of 60 s that does not include its first moment therefore meets at most one round of each slot. All rounds together have at most N uses, because the
- * sizes add up to N. This holds in whatever order the stamps are, and every change is one conditional write.
+ * So each slot is used in rounds. A round has at most `size` uses, and the next round begins 60 s after the last use of the round before.
+ * So in any span of 60 s (without its first moment) each slot has uses of one round at most. These rounds together have at most N uses,
+ * because the sizes add up to N. This holds in whatever order the stamps are, and every change is one conditional write.
  *
  * Clocks: each admission is stamped by the clock of one process and compared with the clock of another. Two clocks that differ by d could
  * shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and {@link TOLERANCE_MS} is added. Lambda's clocks differ less
  * than that: Amazon Time Sync keeps them within about a millisecond. If they differ more, the span is shorter by the excess and no more. A
- * clock that is behind cannot turn the stamp of a shared slot back. The stamps of a clock that is ahead make others wait.
+ * process whose clock is behind cannot set a shared slot to an earlier stamp. The stamps of a process whose clock is ahead make others
+ * wait.
  */
 export interface Window {
   /** The last use of each slot, from the oldest to the newest, in stamps (see {@link stampOf}). */

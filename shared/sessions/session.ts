@@ -11,7 +11,7 @@ export interface Session {
   readonly tokenHash: string;
   readonly accountId: string;
   readonly createdAt: number;
-  /** When its idle time last began. */
+  /** The last use that was noted; the idle time counts from it. */
   readonly refreshedAt: number;
   /** From then on it is not valid, even if its row still exists. */
   readonly expiresAt: number;
@@ -21,22 +21,21 @@ export interface Session {
 export interface SessionCredentials {
   /** Reads a session, even one that has expired; undefined when there is none. */
   find(tokenHash: string): Promise<Session | undefined>;
-  /** Restarts the idle time, if the session still exists: a late refresh does not bring it back. */
+  /** Restarts the idle time, if the session still exists. So a late call does not bring the session back. */
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
 }
 
 export interface SessionStore extends SessionCredentials {
   /**
-   * Stores a new session, unless its account is suspended or gone. An account has at most {@link SESSIONS_PER_ACCOUNT_MAX}:
-   * one more ends the oldest.
-   * @throws ApiError `service_unavailable` when other logins to the account keep it waiting for five seconds.
+   * Stores a new session, unless its account is suspended or gone. An account has at most {@link SESSIONS_PER_ACCOUNT_MAX} sessions: a
+   * further one ends the oldest. @throws ApiError `service_unavailable` when other writers of the account are at work for five seconds.
    */
   add(session: Session): Promise<'added' | 'refused'>;
-  /** Ends a session. Harmless when it is gone already. @returns false when there was none. */
+  /** Ends a session. @returns false when there was none. */
   remove(tokenHash: string): Promise<boolean>;
   /**
-   * Ends every session of an account that was made before this call. Harmless at any time, and twice.
-   * @param options.last  the session that is ended after all others. So its owner can try again when this fails on the way.
+   * Ends every session of an account that was made before this call. Safe at any time; may be repeated.
+   * @param options.last the session that is ended after all others. So if this fails before its end, the owner can try again.
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
@@ -67,12 +66,12 @@ export async function startSession(
   return token;
 }
 
-/** The idle time restarts at most this often, so that a busy dashboard costs one write an hour. */
+/** The idle time restarts at most this often. So a busy dashboard costs one write an hour. */
 const REFRESHED_EVERY_MS = 3_600_000;
 
 /**
  * Finds the session of a token; undefined when there is none, or it has ended. It costs one read, and once an hour a write. So the idle
- * time may count from a request up to an hour before the last one. A session may end that much early, never late.
+ * time may count from a request that was up to an hour before the last one. A session may end an hour early, but never late.
  */
 export async function findSession(
   sessions: SessionCredentials,
@@ -87,7 +86,7 @@ export async function findSession(
   const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
   if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
     const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
-    // When this fails, the session is valid all the same.
+    // When this fails, the session is valid nevertheless.
     await briefly(() => sessions.refresh(refreshed)).catch((error) => {
       log('warn', 'session not refreshed; the next request does it', describeError(error));
     });
@@ -96,7 +95,7 @@ export async function findSession(
 }
 
 /**
- * Logs a browser out: from the next request on its token is refused. Harmless for a text that is not a token.
+ * Logs a browser out: its token is refused from the next request on. Does nothing for a text that is not a token.
  * @returns the hash of the token; undefined when there was no such session.
  */
 export async function endSession(sessions: SessionStore, token: string): Promise<string | undefined> {

@@ -20,7 +20,7 @@ import { warmUp } from './warm-up.ts';
 /** What a handler gets of a request whose caller is known. `Early` is what the route's early reads find. */
 export interface ApiRequest<Early = unknown> extends RouteRequest {
   readonly caller: Caller;
-  /** Rejects when the early reads failed. A handler that does not need them may leave it alone. */
+  /** Rejects when the early reads failed. A handler that does not need them need not await this promise. */
   readonly early: Promise<Early>;
 }
 
@@ -69,9 +69,8 @@ export function apiHandler<Early = unknown>(
 }
 
 /**
- * Runs the checks of a route in memory, with the early reads that they begin, for a request with a key. This is done while the
- * function loads, because Node compiles functions at their first use. Without it, the first request takes a third more processor
- * time.
+ * Runs the checks of a route in memory, with the early reads that they begin, for a request with a key. This is done while the function
+ * loads, because Node compiles functions at their first use. Without this, the first request takes a third more processor time.
  */
 async function rehearse(checks: readonly Middleware[]): Promise<void> {
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 });

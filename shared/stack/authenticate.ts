@@ -13,7 +13,7 @@ import type { Middleware } from './route-stack.ts';
 export interface CredentialStores {
   readonly keys: ApiKeyCredentials;
   readonly sessions: SessionCredentials;
-  /** The app's public address, which decides the cookie's name. Called only when a cookie matters. */
+  /** Finds the app's public address, which decides the cookie's name. Called only when the request has a cookie that counts. */
   readonly appUrl: () => Promise<string>;
 }
 
@@ -79,7 +79,7 @@ function describeRefused(event: ApiEvent, access: Access): { readonly detail: st
   return { detail: 'there is no such key, or its account is suspended', keyPrefix: prefixOf(key) };
 }
 
-/** The key in the `Authorization` header; undefined when there is none. Of two such headers it is unclear which one counts. */
+/** The key in the `Authorization` header; undefined when there is none. If there are two such headers, it is unclear which one counts. */
 function keyIn(authorization: readonly string[]): string | undefined {
   return authorization.length === 1 ? BEARER.exec(authorization[0] ?? '')?.[1] : undefined;
 }

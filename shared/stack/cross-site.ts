@@ -17,7 +17,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /**
  * True when a request with a cookie would change something and is not known to come from our own pages. Browsers say where a
  * request comes from in headers that no page can set:
- * - `Origin`, if present, must be exactly ours; `null` (a sandboxed or local page) is not;
+ * - `Origin`, if present, must be exactly ours. So `null` (a sandboxed or local page) is refused;
  * - `Sec-Fetch-Site`, if present, must be `same-origin`: another site of our domain is foreign too;
  * - at least one of them must be present. An old browser sends neither, so a request without both may come from a page of any site.
  *   A request in which one of them is repeated proves nothing, so it is refused.

@@ -9,8 +9,8 @@ import { measure } from '../metrics.ts';
 import type { Middleware } from './route-stack.ts';
 
 /**
- * Redirects a browser whose login fails to the dashboard's login page, which explains the error in words, and ends the
- * attempt. Programs get the JSON. It must be the first of a route's checks, so that it sees the headers that the others set.
+ * Redirects a browser whose login fails to the dashboard's login page, which explains the error in words, and ends the attempt. Programs
+ * get the JSON. This middleware must be the first of a route's checks, so that it sees the headers that the others set.
  *
  * The redirect is relative, because the failure may be that we cannot look up our own address. API and dashboard have one
  * origin.
@@ -29,7 +29,7 @@ export function loginPage(): Middleware {
   return { onError: loginPageOnError };
 }
 
-/** The `Set-Cookie`s that end the attempt. Without our address we do not know which of two names its cookie has. */
+/** The `Set-Cookie`s that end the attempt. If we do not know our address, we do not know which of two names the cookie has. */
 function attemptsOver(event: ApiEvent): string[] {
   const [state, second] = event.multiValueQueryStringParameters?.state ?? [];
   if (second !== undefined) return [];

@@ -62,7 +62,7 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
     onStored?.();
     const settlements = event.stream ? settlementsOf.streaming : settlementsOf.inline;
     const { file, isReplay } = await settleUpload({ ...stores, settlements }, staged, request);
-    // The content of a new file is counted already; the rest of the form, usually a few hundred bytes, is not.
+    // The content of a new file is counted already. The rest of the form, usually a few hundred bytes, is not counted yet.
     const discardedBytes = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
     await countDiscardedBytes(accountStore, caller.accountId, discardedBytes);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
@@ -98,7 +98,7 @@ async function storeUpload({ event, caller, early }: UploadFileRequest): Promise
   });
 }
 
-/** The least that the file of a form can hold, by the form's length; 0 when it came without a length. */
+/** The least number of bytes that the file of a form can have, by the form's length; 0 when the form has no length. */
 function leastFileBytes(event: ApiEvent): number {
   const length = Number(header(event, 'content-length') ?? 0);
   return Math.max(0, length - MULTIPART_FRAMING_MAX_BYTES) || 0;
@@ -109,8 +109,8 @@ function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {
 }
 
 /**
- * True when the upload was refused for something that its client did, and has certainly not been settled. A time-out is the
- * client's fault while its body is still arriving. Our own failures cost the client nothing.
+ * True when the upload was refused for something that its client did, and has certainly not been settled. A time-out counts as the client's
+ * fault while its body is still arriving. Our own failures do not count.
  */
 function isFaultOfClient(error: unknown, { stream }: ApiEvent): boolean {
   if (!(error instanceof ApiError)) return false;

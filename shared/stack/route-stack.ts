@@ -28,8 +28,8 @@ export function paramOf(event: ApiEvent, name: string): string {
  * run in the order of `.use`, so that is the order of the checks. `after` and `onError` hooks run in the reverse order, so the
  * error is shaped first and the log sees the final answer.
  *
- * All of it runs within the time of the invocation (`time-limit.ts`), which ends a moment before Lambda's: then calls to AWS
- * are aborted, including those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
+ * All of it runs within the time limit of the invocation (`time-limit.ts`), which ends a moment before Lambda's. Then all calls to AWS are
+ * aborted, also those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
  */
 export function routeStack(
   name: RouteName | 'unknownRoute',

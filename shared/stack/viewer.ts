@@ -7,8 +7,8 @@ import { clientSubject } from '../rate-limit/client-subject.ts';
 const READ_AGAIN_MS = 60_000;
 
 /**
- * True when the request came through our own edge, which alone knows the origin secret. The secret has two slots, so that it
- * can be rotated. A value in neither slot may be newer than what we have read, so we read again.
+ * True when the request came through our own edge, which alone knows the origin secret. The secret has two slots, so that it can be
+ * rotated. A value that is in neither slot may be newer than the secret that we have read, so we read it again.
  */
 export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
   const given = header(event, 'x-origin-secret');
