@@ -4,8 +4,8 @@ import { objectStore } from '../shared/aws/object-store.ts';
 import { inParts, PART_BYTES } from '../shared/files/parts.ts';
 
 /**
- * A process that stores the body of every request as an object in parts, and does nothing else: no edge, no form, no account. The
- * streaming lane is compared with it. It listens at the port that its only argument names.
+ * A process that stores the body of every request as an object in parts, and does nothing else: no edge, no form, no account. The benchmark
+ * compares the streaming lane with this process. It listens at the port that its only argument names.
  */
 
 const DESCRIPTION = {

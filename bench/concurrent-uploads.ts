@@ -3,7 +3,7 @@
  * (decision 0024). Run it with `node bench/concurrent-uploads.ts`. It prints one table for each way in which a database treats transactions
  * that overlap on one item:
  * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item meanwhile;
- * - DynamoDB Local carries out one after the other.
+ * - DynamoDB Local carries out the transactions one after the other.
  *
  * Time is virtual. All latencies are distributed evenly within their bounds. A cancelled transaction costs two units per item. A
  * successful transaction also costs the units of its entries in indexes.

@@ -43,7 +43,7 @@ async function timed(work: () => Promise<unknown>) {
 async function run(): Promise<Invoked> {
   const stop = stopwatch();
   const { handler } = require(bundle) as { handler: Handler };
-  // Nothing is awaited before this: what the bundle begins once it is loaded belongs to the warm-up.
+  // Nothing is awaited before this, because all work that the bundle begins after it is loaded belongs to the warm-up.
   const loaded = stop();
   const invoke = async () => {
     const { statusCode } = await handler(JSON.parse(event ?? ''), context);

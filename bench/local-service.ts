@@ -10,7 +10,10 @@ import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import { type Client, client } from '../test/support/client.ts';
 
 export interface BenchedService extends LocalService {
-  /** Milliseconds that the start of engines, templates and service took. Unlike `npm start`, it does not include loading the modules. */
+  /**
+   * How many milliseconds the start of engines, templates and service took. Unlike a start by `npm start`, this does not include loading
+   * the modules.
+   */
   readonly startedInMs: number;
   /** An API key of an account without files. */
   readonly key: string;

@@ -41,7 +41,8 @@ const TICK_MS = 10;
 function readProcess(pid: number): { pid: number; parent: number; cpuMilliseconds: number }[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name is the second field and may hold spaces, so the line is cut after it. The first field here is the third of the line.
+    // The name is the second field and may hold spaces, so the line is cut after it. After the cut, the first field is the third field of
+    // the line.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -14,7 +14,7 @@ const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
 const LARGE_FILE = new Uint8Array(6 * 1024 * 1024);
 const CLIENTS = 16;
 
-/** What clients do at once, each with a key of its own or all with one, and for how long. */
+/** What clients do at the same time, and for how long. Each has a key of its own, or all have the same key. */
 interface Phase {
   readonly name: string;
   readonly request: Load['request'];

@@ -9,7 +9,7 @@ import { type BenchedService, newKey, withLocalService } from './local-service.t
 import type { Measurement } from './measurement.ts';
 
 const MIB = 1024 * 1024;
-/** The number of simultaneous uploads, and by how many MB the process may then exceed the memory that it has when idle. */
+/** The number of simultaneous uploads, and how many MB of memory the process may then use beyond those that it uses when idle. */
 const LOADS = [
   { uploads: 8, fileBytes: 100 * MIB, growthMaxMb: 150 },
   // All places of one environment, which has 2 GB of memory.

@@ -185,7 +185,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'functions/upload-stream',
     what: 'The Web Function for large uploads',
-    // The handler of unknown routes answers the other paths of this server as well.
+    // This server answers unknown paths with the handler of unknown routes.
     imports: [
       'functions/unknown-route.ts',
       'shared/stack',

@@ -184,7 +184,7 @@ function errorResponses(name: RouteName, route: Route, responses: Record<string,
   return name === 'health' ? { ...inAll, 503: unhealthy } : inAll;
 }
 
-/** CloudFront makes this answer itself, so it has no request id of ours. */
+/** CloudFront makes this answer itself, so it has no `X-Request-Id`. */
 const urlTooLong: Schema = {
   description: '`invalid_request`: the URL is longer than CloudFront accepts.',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -216,7 +216,7 @@ function respondWith(codes: readonly ErrorCode[], responses: Record<string, Sche
   const name = codes.map(pascalCase).join('Or');
   const [first = 'internal_error'] = codes;
   const { status } = ERRORS[first];
-  // Once a request was counted, its answer has the headers of the limit, also when it is an error.
+  // The answer to a counted request has the headers of the limit, even if the answer is an error.
   const headers: HeaderName[] = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
   if (status === 429 || status === 503) headers.push('Retry-After');
   responses[name] = {

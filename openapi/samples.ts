@@ -93,7 +93,10 @@ TICKET=$(${CURL} ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/
 ${CURL} -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
 ${CURL} -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/files/$(echo "$TICKET" | jq -r .id)/complete"`;
 
-/** Routes that take only a session, such as those for API keys, are for pages of the service itself. Their sample says so. */
+/**
+ * Routes that take only a session, such as those for API keys, are meant for the pages of the service itself. The samples of these routes
+ * say so.
+ */
 function typescript({ access }: Route, client: string): string {
   return [
     "import { FileHosting } from 'file-hosting-client';",

@@ -4,7 +4,7 @@ import { textContent } from './content.ts';
 import { exchange } from './http.ts';
 import { expectEqual, expectError, expectHeader, expectStatus } from './service.ts';
 
-/** A minute is promised; the rest is for the requests themselves. */
+/** The promise is one minute. The rest is for the requests themselves. */
 const GONE_WITHIN_MS = 75_000;
 const ASK_EVERY_MS = 2_500;
 

@@ -5,7 +5,7 @@ import { type Command, type CommandContext, Refusal } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { rowLines } from './text.ts';
 
-/** The beginning of a key, which its owner sees in the list of keys. If the operator gives a whole key, only this part is used. */
+/** The beginning of an API key, which its owner sees in the list of keys. If the operator gives a whole key, only its beginning is used. */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
 
 /**
@@ -54,7 +54,7 @@ async function queriesFor(context: CommandContext, what: string): Promise<[Saved
       ['edge-by-client-address', what],
     ];
   }
-  // The request ids of CloudFront are longer than any of ours.
+  // CloudFront's request ids are longer than all other ids.
   if (/^[\w=-]{40,128}$/.test(what)) return [['edge-by-request-id', what]];
   throw new Refusal(`"${what}" is not an account, key prefix, request id, file id or address.`);
 }

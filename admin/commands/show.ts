@@ -30,7 +30,7 @@ async function lookUp({ stores, logs }: CommandContext, { id }: Account) {
     listApiKeys(stores.keys, id),
     stores.sessions.live(id, Date.now()),
     stores.audit.recent(id, UPLOADS_SHOWN),
-    // If the logs cannot be read, everything else is shown all the same.
+    // If the logs cannot be read, everything else is shown nevertheless.
     logs.run('refusals-of-account', id, REFUSALS_HOURS).catch((error: Error) => `cannot be read: ${error.message}`),
   ]);
   return { keys, sessions: sessions.toSorted((one, other) => other.createdAt - one.createdAt), uploads, refusals };

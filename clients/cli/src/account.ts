@@ -49,8 +49,8 @@ export function checkEncrypted(url: string): void {
 }
 
 /**
- * The account that the environment names, or else the stored one. The stored key is sent only to the address that it was stored with. So
- * setting FILE_HOSTING_URL cannot send the key to another server.
+ * The account that the environment names, or else the stored one. The stored key is sent only to the address that it was stored with. So a
+ * wrong FILE_HOSTING_URL cannot send the key to another server.
  * @throws Failure when there is none.
  */
 export async function findAccount(): Promise<Account> {

@@ -29,10 +29,10 @@ const STANDARD_INPUT = '-';
 const PIPE_NAME = 'stdin';
 
 /**
- * Finds the files to upload, in the order of the arguments; those of a folder are sorted by path. The service keeps no folders, so
- * a file in a folder is uploaded under its own name. A symbolic link in a folder is followed only if it stays within the folder:
- * the author of a folder must not choose which other files of this machine become public. Sockets, pipes and links to folders in a
- * folder are skipped.
+ * Finds the files to upload, in the order of the arguments; those of a folder are sorted by path. The service keeps no folders, so a file
+ * in a folder is uploaded under its own name. A symbolic link in a folder is followed only if its target is inside that folder. Otherwise
+ * the author of a folder could choose which other files of this machine become public. Sockets, pipes and links to folders in a folder are
+ * skipped.
  * @param onMissing  called with each path that cannot be uploaded, and why; all other files are found nevertheless.
  * @throws Failure when the command line is wrong.
  */

@@ -142,7 +142,7 @@ class ProgressLines implements ProgressReport {
 
   waits(wait: Wait): void {
     this.#waits.mention(wait);
-    // The line about the wait was just printed, so no line about a slow upload follows before the wait is over.
+    // A line about the wait was just printed, so no line about a slow upload is printed before the wait is over.
     this.#printedAt = Math.max(this.#printedAt, Date.now() + wait.seconds * 1_000);
   }
 

@@ -81,7 +81,7 @@ export interface ErrorDetails {
   readonly what?: string | undefined;
   /** What to do, instead of the words for the code. */
   readonly advice?: string | undefined;
-  /** True when the same request cannot succeed soon, although its code usually means that it may. */
+  /** True when the same request cannot succeed soon, although the code usually means that it may. */
   readonly isFinal?: boolean | undefined;
 }
 

@@ -53,7 +53,10 @@ export class Pace {
     }
   }
 
-  /** Waits after a 429 as long as its `Retry-After` says, unless that 429 is about the bytes of the day: then requests may go on. */
+  /**
+   * Waits after a 429 as long as its `Retry-After` says. If the 429 is about the bytes of the day, it does not wait, because other requests
+   * are still allowed.
+   */
   refused(retryAfter = 0): void {
     if (retryAfter <= LONGEST_WAIT_SECONDS) this.hold(retryAfter);
   }

@@ -1,10 +1,10 @@
 import { abortedError, type ErrorCode, FileHostingError } from './error.ts';
 
-/** The first wait is a random part of this. The maximum doubles with each further wait, up to the longest. */
+/** The first wait is a random part of this maximum. The maximum doubles with each further wait, up to the second value. */
 const FIRST_BACKOFF_SECONDS = 1;
 const LONGEST_BACKOFF_SECONDS = 30;
 
-/** A 429 of the rate limit does not count as a failed attempt. After this many of them in one call, the call fails all the same. */
+/** A 429 of the rate limit does not count as a failed attempt. But after this many of them, the call fails. */
 const HELD_MAX = 50;
 
 /** Why and how long a call waits before its next request. */

@@ -20,7 +20,7 @@ export async function sendStream(job: Job, content: StreamContent, start: readon
   const { api, signal, size } = job;
   const form = new StreamForm(job, content, start);
   const stop = new AbortController();
-  // Once the whole form is sent, wait for the answer even if the caller aborts: it has the id of the file to delete.
+  // After the whole form was sent, wait for the answer even if the caller aborts, because the answer has the id of the file to delete.
   const onAbort = () => !form.isSent && stop.abort();
   signal?.addEventListener('abort', onAbort);
   const settings = { ...job, signal: stop.signal, canRepeat: () => !form.isConsumed && job.retries !== 0 };

@@ -13,7 +13,7 @@ const words = strings.apiKeys.made;
 /** Shows the new key, and how to use it with curl, a shell and ShareX. */
 export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void }) {
   const shown = useRef<HTMLElement>(null);
-  // The form with the focus is gone. The closing button must not get it: pressing Enter twice would lose the key.
+  // The form that had the focus is gone. The closing button must not get the focus, because pressing Enter twice would lose the key.
   useEffect(() => shown.current?.focus(), []);
   const uploadUrl = `${location.origin}${API}/files`;
   const curl = `curl -F file=@photo.jpg -H "Authorization: Bearer ${made.key}" ${uploadUrl}`;

@@ -9,8 +9,8 @@ import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import { useUploadQueue } from './use-uploads.ts';
 
 /**
- * While something is dragged over the window, browsers fire an event at least every 350 ms. They do not always fire one when
- * it leaves the window, so after this time without an event it counts as gone.
+ * While something is dragged over the window, browsers fire an event at least every 350 ms. They do not always fire one when the dragged
+ * item leaves the window, so after this time without an event the item counts as gone.
  */
 const STILL_OVER_MS = 600;
 

@@ -49,7 +49,7 @@ const AT_ONCE = 4;
 
 /**
  * A file that takes longer than this is never sent beside another such file. On a slow connection both would be slower, and could fall
- * under the service's minimum rate. They would also lose more if they were cut off.
+ * under the service's minimum rate. If they were cut off, more would have to be sent again.
  */
 const LONG_SECONDS = 30;
 
