@@ -170,7 +170,7 @@ describe('contract: direct uploads', () => {
     expect(service.invoker.failed).toEqual([]);
   });
 
-  // This and the next test wait for slow copies at the same time, each in a service of its own.
+  // This test and the next one wait for slow copies at the same time, each in a service of its own.
   test.concurrent('a completion is 503 with Retry-After when another one copies for too long', async () => {
     service.holdEvents();
     const fresh = await service.newAccount();

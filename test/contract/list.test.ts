@@ -109,7 +109,7 @@ describe('contract: list order', () => {
     for (const name of ['a;b.txt', 'a.txt']) await byKey.upload(name, name, { type: 'text/plain' });
     for (const search of ['a;b.txt', 'a%3Bb.txt', ';', 'a;b&limit=1;2']) {
       const answer = await byKey.request<Page>('GET', `/files?search=${search}`);
-      // The limit "1;2" is not a number.
+      // With the semicolon in it, the value of `limit` is "1;2", which is not a number.
       expect([search, answer.status]).toEqual([search, search.includes('&') ? 400 : 200]);
       if (answer.status === 200) expect(names(answer)).toEqual(['a;b.txt']);
     }

@@ -15,7 +15,7 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { limitStreamingPlaces } from '../support/template-edits.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-/** So many that three quarters of them are still more than the number of uploads that one account may stream at once. */
+/** The number of places. Three quarters of it are more than the number of uploads that one account may stream at the same time. */
 const PLACES = 24;
 /** The limit of uploads per minute; a test uses it up. */
 const UPLOADS_PER_MINUTE = 30;

@@ -149,7 +149,7 @@ function abandoned(): number {
   return service.logs.filter((line) => /^\{.*"path":"\/api\/v1\/files","status":0,/.test(line)).length;
 }
 
-/** Expects no log line that says the streaming server has crashed. */
+/** Expects that no log line says that the streaming server has crashed. */
 function expectNoCrash(): void {
   expect(service.logs.filter((line) => line.startsWith('UploadStream') && /ended|did not start/.test(line))).toEqual(
     [],

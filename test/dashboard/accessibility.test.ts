@@ -10,8 +10,12 @@ import { IS_THOROUGH } from '../support/thorough.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Something that a page shows: its name, how to open it and wait until it is there, and how to close it again. */
-type Place = readonly [name: string, open: (page: Page) => Promise<unknown>, close?: (page: Page) => Promise<unknown>];
+/** A state of a page, such as an open dialog: its name, how to bring it about and wait for it, and how to leave it. */
+type PageState = readonly [
+  name: string,
+  open: (page: Page) => Promise<unknown>,
+  close?: (page: Page) => Promise<unknown>,
+];
 
 async function closeDialog(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
@@ -20,8 +24,8 @@ async function closeDialog(page: Page): Promise<void> {
 
 const accountMenu = (page: Page) => page.getByRole('button', { name: /^Account of/ }).click();
 
-/** Every page by its path, with its dialogs. What one place leaves on the page is there at the next ones as well. */
-const PAGES: readonly (readonly [path: string, places: readonly Place[]])[] = [
+/** Every page by its path, with its dialogs. What one state leaves on the page is still there in the next ones. */
+const PAGES: readonly (readonly [path: string, states: readonly PageState[]])[] = [
   [
     '',
     [
@@ -207,29 +211,29 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     }, rules);
   }
 
-  async function expectNoFindings(page: Page, place: string): Promise<void> {
+  async function expectNoFindings(page: Page, state: string): Promise<void> {
     for (const [colorScheme, width, rules] of IS_THOROUGH ? [...LOOKS, ...MORE_LOOKS] : LOOKS) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
       await settled(page);
-      expect(await violations(page, rules), `${place}, ${colorScheme} at ${width} pixels`).toEqual([]);
+      expect(await violations(page, rules), `${state}, ${colorScheme} at ${width} pixels`).toEqual([]);
     }
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
       // Floating elements are positioned a moment after the window was resized.
       const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      await expect.poll(tooWide, { message: `${place} at ${width} pixels` }).toBeLessThanOrEqual(0);
+      await expect.poll(tooWide, { message: `${state} at ${width} pixels` }).toBeLessThanOrEqual(0);
     }
   }
 
   test.for(PAGES)(
     'the page /%s and its dialogs have no findings of axe in light and dark, and are not wider than the screen',
-    async ([path, places]) => {
+    async ([path, states]) => {
       const here = await visit(browser, { colorScheme: 'light', reducedMotion: 'reduce' });
       const { page } = here;
       await openAs(here, service, account.cookie, `/dashboard/${path}`);
       await page.evaluate(AXE);
-      for (const [name, open, close] of places) {
+      for (const [name, open, close] of states) {
         await page.emulateMedia({ colorScheme: 'light' });
         await page.setViewportSize({ width: 1280, height: 900 });
         await open(page);

@@ -71,8 +71,8 @@ async function useOfSeal(service: TestService, { byKey }: TestAccount, others: r
 }
 
 /**
- * Makes the accounts and files that the requests need. One account uploads, one has many files, one has used up a limit, and the next file
- * of one fills a leaf. There are also links that nobody has opened, and files to delete.
+ * Makes the accounts and files that the requests need. One account uploads, the second has many files, the third has used up a limit, and
+ * the next file of the fourth fills a leaf. There are also links that nobody has opened, and files to delete.
  */
 async function prepare(service: TestService) {
   const [uploader, lister, limited, sealed] = [
@@ -111,7 +111,7 @@ async function uploadDirectly(service: TestService, { byKey }: TestAccount): Pro
   const ticket = await done(askForTicket(byKey, 'a.bin', LARGE_FILE.length));
   if ((await put(ticket.body, LARGE_FILE)) !== 200) throw new Error('the PUT failed');
   await done(complete(byKey, ticket.body));
-  // On AWS the event takes about a second, so a client that completes at once is first.
+  // On AWS the event takes about a second, so a client that completes the upload at once comes first.
   await service.deliverEvents();
 }
 
@@ -176,8 +176,8 @@ async function useOf({ service, act, logged }: Metering): Promise<Use> {
 }
 
 /**
- * Counts invocations by their trace ids, since every invocation calls AWS. The streaming server and clients with a signed URL
- * have no trace id.
+ * Counts invocations by their trace ids, because every invocation calls AWS. Calls of the streaming server, and of clients with a signed
+ * URL, have no trace id.
  */
 function countInvocations(calls: readonly MeteredCall[]): Record<string, number> {
   const traces = new Map<string, Set<string>>();

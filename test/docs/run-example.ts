@@ -46,7 +46,10 @@ async function run(place: Place, command: string, args: readonly string[]): Prom
   return stdout + stderr;
 }
 
-/** The program that runs every example in Python, because a start and the loading of `requests` take a third of a second. */
+/**
+ * The program that runs every example in Python. There is one process for all of them, because a start and the loading of `requests` take a
+ * third of a second.
+ */
 const PYTHON = `
 import contextlib, io, json, os, sys, traceback
 

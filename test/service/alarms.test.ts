@@ -115,7 +115,7 @@ async function runCanary(): Promise<unknown> {
   return service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' });
 }
 
-/** Makes the upload of the canary fail. (The health check would be no use, because its result is cached for some seconds.) */
+/** Makes the upload of the canary fail. (A failing health check would not be noticed, because its result is cached for some seconds.) */
 const failAsCanary = () =>
   withFault(service, { match: { service: 's3', operation: 'PutObject' }, effect: 'error-before' }, runCanary);
 

@@ -18,7 +18,7 @@ export const form = (name: string) =>
 /** A body without a Content-Length, which the edge routes to the streaming server. */
 const streamed = (text: string) => new Blob([text]).stream();
 
-/** Requests of every kind to every route, with a credential, and with `text` wherever a client can put text. */
+/** Requests of every kind to every route, with a credential. They have `text` in every place where a client can send text. */
 export function everyRoute(
   credential: Record<string, string>,
   { id, text }: { id: string; text: string },

@@ -25,7 +25,7 @@ export interface Scenario {
   readonly route: RouteName | 'complete-arrived-upload' | 'sweep';
   /** True when the request runs in the streaming server, not in the function of its route. */
   readonly isStreaming?: true;
-  /** True to run each request in a new process, which makes calls that later requests save by caches. */
+  /** True to run each request in a new process. Such a process also makes the calls that a cache saves later. */
   readonly isCold?: true;
   /** True when the client makes the call itself (the PUT to S3), so that no SDK retries it. */
   readonly isWithoutRetries?: true;
@@ -44,9 +44,9 @@ export interface Prepared {
    * @throws Error when the result is wrong or the retry fails.
    */
   readonly followUp: (outcome: Outcome) => Promise<void>;
-  /** True when a file with the given name must exist in the end. Asked after `followUp` and after any late call. */
+  /** True when a file with the given name must exist in the end. This is called after `followUp` and after any late call. */
   readonly isFileMade: () => boolean;
-  /** Checks again, after a late call, what must not have changed. */
+  /** Checks again, after a late call, that nothing has changed that must stay. */
   readonly stillHolds?: () => Promise<void>;
 }
 

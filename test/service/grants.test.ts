@@ -59,8 +59,8 @@ async function arrived(
 }
 
 /**
- * Requests every route that needs a credential, except those that end sessions, with every credential it accepts. Each request is
- * the first in hours.
+ * Requests every route that needs a credential, except the routes that end sessions, with every kind of credential that the route accepts.
+ * Each request is the first in hours.
  */
 async function requestEveryRoute(): Promise<void> {
   const { byKey, bySession } = account;

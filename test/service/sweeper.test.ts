@@ -85,7 +85,7 @@ test('two simultaneous sweepers do each piece of work once', async () => {
   for (const { swept } of await twoSweeps()) expect(Object.values(swept)).toEqual([0, 0, 0, 0, 0]);
 
   expect(await operator.expireDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
-  // Both read the list of work before either starts on it.
+  // Both sweepers read the list of work before one of them begins the work.
   const looking: Fault = {
     match: { principal: roleOf('SweepFunction'), operation: 'Query' },
     effect: { delayMs: 1_000 },
@@ -107,7 +107,7 @@ test('the next sweeper finishes the work that others failed to do', async () => 
   const account = await service.newAccount();
   await leaveWork(account, 1);
   await operator.expireDeadlines();
-  // The query must work, or the sweepers would find no work to fail at.
+  // The query must not fail. Otherwise the sweepers would find no work, and nothing would fail.
   const predicate = ({ operation }: FaultSubject) => operation !== 'Query';
   const failing: Fault = { match: { principal: roleOf('SweepFunction'), predicate }, effect: 'error-after', every: 3 };
   await withFault(service, failing, () => Promise.all([operator.sweep(), operator.sweep()]));
@@ -120,7 +120,7 @@ test('the next sweeper finishes the work of one that was killed', async () => {
   const account = await service.newAccount();
   await leaveWork(account, 1);
   const { arn } = service.lambda.find('SweepFunction');
-  // In the order of the sweeper's own calls, so that each operation is still to be done by the next sweeper.
+  // In the order in which a sweeper makes these calls. So the next sweeper still has to do the later operations.
   for (const operation of ['TransactWriteItems', 'DeleteObject', 'DeleteItem']) {
     await operator.expireDeadlines();
     const stuck: Fault = { match: { principal: roleOf('SweepFunction'), operation }, effect: 'timeout' };

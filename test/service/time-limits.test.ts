@@ -52,7 +52,7 @@ async function expectBalance(operator: Operator): Promise<void> {
 
 const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).accountOf(accountId).names;
 
-/** These tests mostly wait, so the tests of one service run beside those of the other. */
+/** These tests mostly wait. So the tests of both services run at the same time. */
 describe('contract: in time', () => {
   describe.concurrent('when a function has 10 seconds', () => {
     test('an upload that got 504 never becomes a file, even when the next request resumes its function', {

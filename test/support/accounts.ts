@@ -10,7 +10,7 @@ import { SESSION_MAX_MS } from '../../shared/limits.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import { type Session, type SessionStore, startSession } from '../../shared/sessions/session.ts';
 
-/** What a person has who has logged in and created an API key. */
+/** A person who has logged in and created an API key: the account, the session and the key. */
 export interface Credentials {
   readonly id: string;
   readonly email: string;

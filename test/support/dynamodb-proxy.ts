@@ -10,7 +10,7 @@ import { afterEach, inject } from 'vitest';
  */
 export type ProxyFault = { readonly status: number; readonly body: object } | 'cut' | 'cut-after' | 'timeout';
 
-/** Decides about a call by its operation, such as `UpdateItem`; undefined forwards it to the engine. */
+/** Chooses the fault of a call by its operation, such as `UpdateItem`; undefined forwards the call to the engine. */
 type ChooseFault = (operation: string) => ProxyFault | undefined;
 
 export interface DynamoDbProxy {

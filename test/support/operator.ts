@@ -63,8 +63,8 @@ export function operatorOf(service: TestService): Operator {
   let sweepAt: number | undefined;
 
   /**
-   * Ends every ticket. The end of a ticket is also in its id and its key, which do not change. So from then on each sweep gets a time after
-   * those ends.
+   * Ends every ticket. The id and the key of a ticket also say when it ends, and cannot change. So from then on, each sweep is given a time
+   * after these ends.
    */
   async function expireTickets(): Promise<number> {
     const tickets = {
@@ -136,7 +136,7 @@ export function operatorOf(service: TestService): Operator {
               }),
             )
             .catch((error) => {
-              // The lease of an attempt that ends meanwhile, or whose transaction is running, need not expire.
+              // If an attempt ends meanwhile, or its transaction is running, its lease need not expire.
               if (!/^(ConditionalCheckFailed|TransactionConflict)Exception$/.test(error.name)) throw error;
             });
         }

@@ -70,7 +70,7 @@ test('the time that the reader takes does not count against the client', async (
   send(10);
   const chunks = body[Symbol.asyncIterator]();
   await chunks.next();
-  // As long as storing takes when S3 is slow. Meanwhile the server does not ask the client for more.
+  // As long as S3 takes to store a part when it is slow. In this time the server does not ask the client for more.
   await sleep(1_500);
   const rest = chunks.next();
   setTimeout(() => send(990), 100);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   operator = operatorOf(service);
   account = await service.newAccount();
   await account.byKey.upload('a.txt', 'a');
-  // A deletion creates the row of its leaf, which the test of ids asks for.
+  // A deletion creates the row of the file's leaf. The test of ids below asks for the id of that row.
   const { body } = await account.byKey.upload('b.txt', 'b');
   await account.byKey.request('DELETE', `/files/${body.id}`);
 });

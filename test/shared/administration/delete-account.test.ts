@@ -54,7 +54,7 @@ async function rowsNaming(...ids: string[]): Promise<Record<string, AttributeVal
   return rows;
 }
 
-/** Runs the sweeper at a time when all work left to it is due. It runs twice, because a sweeper that died holds its rows for a while. */
+/** Runs the sweeper at a time when all its work is due. It runs twice, because the leases of a sweeper that died last for a while. */
 async function sweepTwice(): Promise<void> {
   for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS);
 }

@@ -158,7 +158,7 @@ describe('the books of an account', () => {
       match: { operation: 'TransactWriteItems', predicate: (subject) => JSON.stringify(subject).includes(leafId(119)) },
       effect: 'error-before',
     });
-    // The repair dies, or its time is over, after the first of two transactions.
+    // The repair dies, or its time ends, after the first of two transactions.
     await expect(run({ accountId, repair: true })).rejects.toThrow();
     second.remove();
     expect((await auditAccount(stores, accountId)).differences.length).toBeLessThan(100);

@@ -187,7 +187,7 @@ async function sweepWorkOf(accountId: string): Promise<void> {
     if (item) await sweepRow(stores, item, now);
   }
   async function* ofAccount(shard: number, time: number, rows: number) {
-    // A fault at the read of any other shard would be the same.
+    // It sweeps one shard, because a fault at the read of another shard would have the same effect.
     if (shard !== Number.parseInt(accountId.slice(-1), 16) % TICKET_SHARDS) return;
     for await (const ended of stores.tickets.endedAt(shard, time, rows)) {
       yield ended.filter((ticket) => ticket.accountId === accountId);
@@ -277,7 +277,8 @@ test.each(Object.entries(SCENARIOS))(
       expect({ trial, differences, left }).toEqual({ trial, differences: [], left: [] });
       expect(possible, JSON.stringify(trial)).toContain(computed.fileCount);
     }
-    // The sweeper leaves only these objects to the walk of the bucket: those of forms that made no file, and those that appeared late.
+    // The sweeper leaves only two kinds of objects to the walk of the bucket: objects of forms that made no file, and objects that appeared
+    // late.
     const lateKeys = new Set(trials.map(({ lateKey }) => lateKey));
     const isForTheWalk = (key: string) => scenario.isForm || lateKeys.has(key);
     expect((await strayKeys(service)).filter((key) => !isForTheWalk(key))).toEqual([]);

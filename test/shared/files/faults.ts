@@ -105,7 +105,7 @@ export async function faultsOfProduct() {
       end,
       calls,
       lateKey: late?.key,
-      // It may be refused; that changes nothing.
+      // The late call may be refused, which changes nothing.
       happenLate: async () => late?.perform().catch(() => {}),
     };
   };

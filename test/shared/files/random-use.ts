@@ -24,7 +24,7 @@ const action = fc.oneof(
   fc.record({
     do: fc.constant('ticket' as const),
     size: fc.integer({ min: 0, max: 10 }),
-    // A second request with a key renews the ticket of the first one.
+    // A second request with the same key renews the ticket of the first request.
     key: fc.option(fc.nat(1)),
     minutesAgo: fc.constantFrom(0, 10),
   }),

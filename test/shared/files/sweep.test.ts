@@ -459,7 +459,7 @@ test('a deletion that finds a ticket which becomes a file meanwhile is noted as 
   const deleting = { ...inTime(), row: Promise.resolve(undefined) };
   await expect(deleteFile({ ...stores, releases }, ref, deleting)).rejects.toThrow('died');
   expect(await sweepAt(service, Date.now() + 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
-  // Until the ticket ends, it stays, and so does what its PUT has brought.
+  // Until the ticket ends, its row stays, and so does the object of its PUT.
   await sweepLater(service);
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });

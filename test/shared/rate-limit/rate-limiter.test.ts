@@ -67,7 +67,7 @@ describe.each([
   ['shared slots and a process that remembers them', SHARED_SLOTS, 1],
   ['shared slots and two processes that remember what they saw of them', SHARED_SLOTS, 2],
 ])('with %s', (_, policy, processes) => {
-  /** Time since the request before: at once, soon, or about when slots become free. */
+  /** The time since the last request: none, a short one, or about the time after which slots become free. */
   const gapMs = fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 30 }) },
     { weight: 2, arbitrary: fc.integer({ min: 1_000, max: 25_000 }) },

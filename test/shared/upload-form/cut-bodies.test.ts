@@ -14,7 +14,7 @@ test.each([
 ])('a body cut at any byte before the end of its closing delimiter is refused, sent %s', async (_, size) => {
   for (let length = 0; length < CLOSED_AT; length++) {
     const reading = await readForm(chunksOf(BODY.subarray(0, length), size));
-    // Only its line break shows that the text after the file is a delimiter.
+    // The text after the file is a delimiter only because of its line break.
     const stored = length >= FILE_ENDS_AT + '\r\n--B\r\n'.length ? 1 : 0;
     expect({ length, ...reading }).toEqual({ length, error: 'invalid_request', stored, discarded: stored });
   }
