@@ -2,19 +2,19 @@ import type { FileRow, ListedFile, Ticket } from '../files/file.ts';
 import type { Seal } from '../files/sealed-names.ts';
 import type { Deadline } from '../time-limit.ts';
 
-/** What only the operator does with accounts. No function has these grants. */
+/** What only the operator does with accounts. */
 export interface AdministrationStore {
-  /** Finds the ids of all accounts with this e-mail address, in upper or lower case. Reads the whole table. */
+  /** Finds the ids of all accounts with this e-mail address; upper and lower case count as equal. Reads the whole table. */
   idsOfEmail(email: string): Promise<string[]>;
-  /** From here on no key, session or file is added to the account. @returns false when there is no such account. */
+  /** Suspends the account. From then on no key, session or file is added to it. @returns false when there is no such account. */
   suspend(id: string): Promise<boolean>;
-  /** Ends the suspension. A deletion that has begun goes on. */
+  /** Ends the suspension, unless the deletion of the account has begun. */
   restore(id: string): Promise<'restored' | 'being deleted' | 'absent'>;
-  /** @param bytes  undefined restores the default limit. @returns false when there is no such account. */
+  /** @param bytes  if undefined, the default limit holds again. @returns false when there is no such account. */
   setStorageLimit(id: string, bytes: number | undefined): Promise<boolean>;
   /** Suspends the account for good. @returns false when there is no such account. */
   beginDeletion(id: string): Promise<boolean>;
-  /** Removes the rows besides files, keys and sessions: rows of leaves, their seals and lists of ids, and records of `Idempotency-Key`s. */
+  /** Removes the rows of the leaves, their seals and lists of ids, and the records of `Idempotency-Key`s. */
   removeRecords(id: string): Promise<void>;
   /** Removes the account's row, if its deletion has begun. */
   remove(id: string): Promise<void>;
@@ -28,11 +28,11 @@ interface KeyReference {
 
 /** The API keys of one account, for the operator. */
 export interface KeyMarkStore {
-  /** All keys, by strong reads: no key that existed when this was called is missed. */
+  /** Reads all keys strongly. So no key is missed that existed when this was called. */
   all(accountId: string): AsyncIterable<KeyReference>;
   /**
    * Marks a key as suspended, or removes the mark. May be repeated; does nothing for a key that is gone. @returns false, without a change,
-   * when the account's own state is not `isSuspended`.
+   * when the account is gone, or its own state is not `isSuspended`.
    */
   mark(accountId: string, key: KeyReference, isSuspended: boolean, deadline: Deadline): Promise<boolean>;
 }
@@ -53,11 +53,11 @@ export interface Books {
 /** The books as they are stored. */
 export interface RecordedBooks extends Books {
   readonly nextSeq: number;
-  /** Every transaction that changes the account's books raises it; 0 before the first. */
+  /** Every transaction that changes the books raises this number. It is 0 before the first of them. */
   readonly revision: number;
 }
 
-/** What is recorded for searches (see `shared/files/sealed-names.ts`). */
+/** What the tables hold for searches (see `shared/files/sealed-names.ts`). */
 export interface Sealing {
   readonly seals: ReadonlyMap<number, Seal>;
   /** The leaves whose seals the sweeper has yet to write. */
@@ -65,8 +65,8 @@ export interface Sealing {
 }
 
 /**
- * What an audit reads, and what it writes to correct the books and the seals. These methods read whole partitions or tables, so
- * no request uses them.
+ * What an audit reads, and what `reconcile` writes to correct the books and the seals. These methods read whole partitions or tables, so no
+ * request uses them.
  */
 export interface AuditStore {
   accountIds(): AsyncIterable<string>;
@@ -74,7 +74,7 @@ export interface AuditStore {
   rows(accountId: string): AsyncIterable<FileRow>;
   /** Every ticket of an account, by strong reads. */
   tickets(accountId: string): AsyncIterable<Ticket>;
-  /** The files and tickets that began last, newest first; a file and its ticket count as one. */
+  /** The newest files and tickets, newest first. A file and its ticket have the same id, and count as one. */
   recent(accountId: string, count: number): Promise<(FileRow | Ticket)[]>;
   /** Every file that the listing shows. */
   listed(accountId: string): AsyncIterable<ListedFile>;
@@ -86,7 +86,7 @@ export interface AuditStore {
   unseal(accountId: string, leaf: number, deadline: Deadline): Promise<void>;
   /**
    * Replaces the books, if nothing has changed them since `found` was read.
-   * @returns false when something has. Then what was written so far is right, and the next audit finds the rest.
+   * @returns false when the books have changed. Then some leaves may be corrected already. The next audit finds the others.
    */
   rewrite(accountId: string, found: RecordedBooks, computed: Books, deadline: Deadline): Promise<boolean>;
 }

@@ -13,7 +13,7 @@ export interface AuditingStores {
 
 type Total = 'storage used' | 'file count' | 'next seq' | 'time of the newest file';
 
-/** One difference between what is recorded and what should be. */
+/** One thing that the audit found wrong. */
 export type Difference =
   | { readonly what: Total; readonly recorded: number; readonly computed: number }
   | { readonly what: 'group'; readonly index: number; readonly recorded: number; readonly computed: number }
@@ -81,8 +81,8 @@ export async function auditAccount(stores: AuditingStores, accountId: string): P
 }
 
 /**
- * The right books, made from the ready files and the reservations of pending tickets. A seq that was given out and has no ready file
- * belongs to a removed file.
+ * Computes the right books from the ready files and the reservations of pending tickets. A seq below the next seq belongs to a removed file
+ * if no ready file has it.
  */
 function computeBooks(tickets: readonly Ticket[], ready: readonly ReadyFile[], recorded: Books): Books {
   const reserved = tickets.flatMap(({ state, sizeBytes }) => (state === 'pending' ? sizeBytes : []));
@@ -138,8 +138,8 @@ function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile
 }
 
 /**
- * Every full leaf that has files has a seal with their names, and no other names. A leaf that is not full has no seal. Until the sweeper
- * has written a seal, the seal may be missing, or have the names of deleted files as well.
+ * Finds the leaves with a wrong seal. A full leaf that has files must have a seal, with the names of these files and no others. A leaf that
+ * is not full must have none. While a leaf waits for the sweeper, its seal may be missing, or have names of deleted files as well.
  */
 function compareSeals({ seals, unfinished }: Sealing, ready: readonly ReadyFile[], nextSeq: number): Difference[] {
   const files = Map.groupBy(ready, ({ seq }) => leafOf(seq));

@@ -19,8 +19,8 @@ export interface DeletedAccount {
   /** Files that were deleted. Their links are dead on the CDN within a minute. */
   readonly files: number;
   /**
-   * Rows of deletions under way, and of tickets that have not ended. They cannot become files, and the sweeper removes each at its
-   * deadline.
+   * Rows that the sweeper removes later: those of deleted files whose objects still exist, and those of tickets. These tickets can no
+   * longer become files.
    */
   readonly leftToSweeper: number;
 }
@@ -29,8 +29,8 @@ export interface DeletedAccount {
 const CONCURRENCY = 4;
 
 /**
- * Deletes an account and all it owns. The account is suspended first, so that nothing can be added to it. Its row is removed last. So if we
- * fail or die anywhere, another run can finish the deletion. A later login makes a new, empty account.
+ * Deletes an account and all it owns. The account is suspended first, so that nothing can be added to it. The row of the account is removed
+ * last. So if we fail or die anywhere, another run can finish the deletion. A later login makes a new, empty account.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function deleteAccount(
@@ -42,8 +42,8 @@ export async function deleteAccount(
   if (!(await administration.beginDeletion(id))) throw new ApiError('not_found');
   await sessions.removeAll(id);
   for await (const key of keyMarks.all(id)) await keys.remove(id, key.id, deadline);
-  // The owner or the sweeper may have deleted a file or ticket meanwhile. The sweeper removes the rows of tickets later, because
-  // bytes may still arrive.
+  // If the file or ticket is not found, its owner or the sweeper has deleted it meanwhile. The rows of cancelled tickets stay for the
+  // sweeper, because bytes may still arrive.
   const end = (ref: FileRef) => deleteFile(stores, ref, deadline).catch(undefinedIfNotFound);
   const tickets = await Array.fromAsync(audit.tickets(id));
   const pending = tickets.filter(({ state }) => state === 'pending');
@@ -51,8 +51,8 @@ export async function deleteAccount(
   const rows = await Array.fromAsync(audit.rows(id));
   const files = rows.filter(({ state }) => state === 'ready');
   await eachOf(files, CONCURRENCY, end);
-  // The records are removed after the files, because each deletion of a file writes the row of its leaf. Nothing else creates such a
-  // row while the account is suspended.
+  // The records are removed after the files, because each deletion of a file writes the row of its leaf. Nothing else creates rows of
+  // leaves while the account is suspended.
   await administration.removeRecords(id);
   const left = await Array.fromAsync(audit.rows(id));
   await administration.remove(id);

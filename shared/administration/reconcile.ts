@@ -18,23 +18,24 @@ export interface AccountReport {
   readonly accountId: string;
   readonly differences: Difference[];
   /**
-   * Also false when the account changed meanwhile, or a file could not be deleted; then run it again. If a difference in the `listing`
-   * stays, the row of that file was edited by hand, and has to be mended by hand.
+   * True when all differences were repaired. If it is false in spite of `repair`, the account has changed meanwhile, a file could not be
+   * deleted, or the listing is wrong: run the command again. If a difference in the `listing` stays, the row of that file was edited by
+   * hand, and has to be mended by hand.
    */
   readonly isRepaired: boolean;
 }
 
-/** How long a write to an account waits for its other writers. */
+/** How long a write to an account waits for other writers of the account. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Recomputes the books (usage, counts, listing counters) from the rows, and finds files whose object is missing or of another
- * size. `repair` replaces the books, makes the sweeper write wrong seals again, and deletes those files. (The sweeper's walk of the
- * bucket removes objects without a row.)
+ * Recomputes the books (usage, counts, listing counters) from the rows, and finds wrong seals and files whose object is missing or has
+ * another size. With `repair`, it also replaces the books, makes the sweeper write wrong seals again, and deletes these files. (The walk of
+ * the bucket removes objects without a row.)
  *
- * The operator runs it after tables were restored or edited. It is safe while there is traffic: the books are replaced only
- * if nothing has changed them since the audit began. For an account in constant use that may fail again and again; then
- * suspend the account first. See {@link auditAccount} for what a report during traffic means.
+ * The operator runs this after tables were restored or edited by hand. It is safe while clients use the account, because the books are
+ * replaced only if they have not changed since the audit began. If the books of a busy account change during every run, suspend the account
+ * first. {@link auditAccount} says what a report means if files were added or deleted meanwhile.
  * @throws ApiError `not_found` when `accountId` does not exist.
  */
 export async function* reconcile(
@@ -61,7 +62,10 @@ async function reconcileAccount(stores: ReconcilingStores, accountId: string, re
   return { accountId, differences, isRepaired };
 }
 
-/** Replaces the books first, because a deletion changes them. Files are deleted even when the books could not be replaced. */
+/**
+ * Replaces the books before it deletes files: after a deletion, which changes the books, they could not be replaced. Files are deleted even
+ * if the books could not be replaced.
+ */
 async function repairAccount(
   stores: ReconcilingStores,
   accountId: string,
@@ -69,7 +73,7 @@ async function repairAccount(
 ): Promise<boolean> {
   const areBooksRight = differences.every(({ what }) => what === 'object' || what === 'seal' || what === 'listing');
   const areRewritten = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, deadline()));
-  // An entry of the listing belongs to the row of its file, which nothing here writes.
+  // An entry of the listing is made from the row of its file. Nothing here corrects that row, so the difference stays.
   let isRepaired = areRewritten && !differences.some(({ what }) => what === 'listing');
   for (const difference of differences) {
     if (difference.what === 'seal') await stores.audit.unseal(accountId, difference.leaf, deadline());

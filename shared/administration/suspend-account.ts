@@ -10,18 +10,18 @@ interface SuspendingStores {
 }
 
 interface SuspendedAccount {
-  /** Keys, which are refused until the account is restored. */
+  /** The number of keys. They are refused until the account is restored. */
   readonly keys: number;
-  /** Sessions, which have ended for good. */
+  /** The number of sessions. They have ended for good. */
   readonly sessions: number;
 }
 
 /**
- * Suspends an account: when this returns, all its keys are refused, all its sessions have ended, and no new ones can be made.
- * Its files stay as they are. A restoration does not bring sessions back, because one of them may be a thief's.
+ * Suspends an account: when this returns, all its keys are refused, all its sessions have ended, and no new ones can be made. Its files
+ * stay as they are. A restoration does not bring sessions back, because one of them may be a thief's.
  *
- * The account is written first. From then on no key or session can be made for it, so none is missed when they are read
- * afterwards. If we die in between, run it again.
+ * The row of the account is marked first. From then on no key or session can be made for the account. So the later reads of keys and
+ * sessions miss none. If we die in between, the operator runs the command again.
  * @returns undefined when the account was restored meanwhile.
  * @throws ApiError `not_found` when there is no such account.
  */
@@ -37,10 +37,10 @@ export async function suspendAccount(
 }
 
 /**
- * Restores a suspended account: its keys work again, and its owner may log in. Harmless for an account that is not suspended.
- * If we die in between, some keys are still refused: run it again.
- * @returns the number of keys; undefined when the account was suspended again meanwhile; `being deleted` when it stays
- *   suspended, because its deletion has begun.
+ * Restores a suspended account: its keys work again, and its owner may log in. Harmless for an account that is not suspended. If we die in
+ * between, some keys are still refused, and the operator runs the command again.
+ * @returns the number of keys; undefined when the account was suspended again meanwhile; `being deleted` when the account stays suspended,
+ *   because its deletion has begun.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function restoreAccount(
@@ -56,8 +56,8 @@ export async function restoreAccount(
 
 /**
  * Marks every key of an account as suspended or not suspended, like the account. The row of the account must have been written before. Each
- * mark has the state of the account as its condition. A suspension and a restoration may run at the same time. Then the last write of the
- * account decides the marks of all keys.
+ * mark is written on the condition that the account still has this state. So if a suspension and a restoration run at the same time, the
+ * last write of the account decides the marks of all keys.
  * @returns the number of keys; undefined when the state has changed meanwhile.
  */
 async function markKeys(
@@ -67,7 +67,7 @@ async function markKeys(
   deadline: Deadline,
 ): Promise<number | undefined> {
   let marked = 0;
-  // One after the other: each of these transactions checks the account, so two at a time would only conflict.
+  // The keys are marked one after another. Each mark is a transaction that checks the account, so two at the same time would only conflict.
   for await (const key of keyMarks.all(accountId)) {
     if (!(await keyMarks.mark(accountId, key, isSuspended, deadline))) return undefined;
     marked++;

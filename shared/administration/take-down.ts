@@ -13,13 +13,13 @@ export interface TakingDownStores extends DeletingStores {
 export interface PublishedObject {
   readonly key: string;
   readonly owner: FileRef;
-  /** Absent when the object belongs to no file any more: its deletion is under way, or it was left behind. */
+  /** Absent when the object belongs to no ready file: the deletion of the file is under way, or the object was left behind. */
   readonly file?: StoredFile;
 }
 
 /**
- * Finds the object under its key, and its owner by the tag of the object.
- * @returns undefined when there is no object, or when the service did not write it.
+ * Finds the object with this key. The metadata of the object name its owner.
+ * @returns undefined when there is no such object, or its metadata name no owner.
  */
 export async function findPublished(stores: TakingDownStores, key: string): Promise<PublishedObject | undefined> {
   const owner = parseOwner((await stores.inventory.ownerTag(key)) ?? '');
@@ -29,15 +29,15 @@ export async function findPublished(stores: TakingDownStores, key: string): Prom
 }
 
 /**
- * Makes a link dead, whichever account owns it. The file is deleted as its owner would delete it, so that the books stay right. Then the
- * object is removed, even if the deletion has left the object to the sweeper. May be repeated.
+ * Makes the link to an object dead, whichever account owns the object. The file is deleted as its owner would delete it, so that the books
+ * stay right. Then the object is removed, even if the deletion has left the object to the sweeper. May be repeated.
  */
 export async function takeDown(
   stores: TakingDownStores,
   { key, file }: PublishedObject,
   deadline: Deadline,
 ): Promise<void> {
-  // The owner may have deleted it meanwhile.
+  // The owner may have deleted the file meanwhile.
   if (file) await deleteFile(stores, file, deadline).catch(undefinedIfNotFound);
   await stores.objects.remove(key);
 }

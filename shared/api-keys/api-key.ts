@@ -16,15 +16,15 @@ export interface StoredApiKey {
   readonly keyPrefix: string;
   readonly createdAt: number;
   readonly lastUsedAt?: number;
-  /** Its account is suspended, so it is refused. */
+  /** Present while the account of the key is suspended. Then the key is refused. */
   readonly isSuspended?: true;
 }
 
 /** The keys of an account, for its owner. Reads are strongly consistent. */
 export interface ApiKeyStore {
   /**
-   * Stores a new key, unless its account has `limit` keys or is suspended. It waits for other writers of the account until
-   * `deadlineAt` (epoch milliseconds).
+   * Stores a new key, unless its account has `limit` keys or is suspended. Waits for other writers of the account until `deadlineAt` (epoch
+   * milliseconds).
    */
   add(
     key: StoredApiKey & { readonly keyHash: string },
@@ -36,7 +36,7 @@ export interface ApiKeyStore {
   remove(accountId: string, id: string, options: { deadlineAt: number }): Promise<boolean>;
 }
 
-/** The same keys by their hash, for requests that carry one. */
+/** The same keys by their hashes, for requests that carry a key. */
 export interface ApiKeyCredentials {
   /** Reads strongly, so that a revocation holds from the next request; undefined when there is no such key. */
   find(keyHash: string): Promise<StoredApiKey | undefined>;
@@ -79,7 +79,7 @@ export async function authenticateKey(
   return { accountId: key.accountId, keyPrefix: key.keyPrefix, noted: noteUse(keys, { ...key, keyHash }, clock()) };
 }
 
-/** When this fails, or we die before it, the key is valid nevertheless. */
+/** Notes the use of a key. If this fails, or we die before it, the key stays valid. */
 async function noteUse(
   keys: ApiKeyCredentials,
   { keyHash, lastUsedAt }: Pick<StoredApiKey, 'lastUsedAt'> & { readonly keyHash: string },
@@ -104,7 +104,7 @@ interface KeyRequest {
  * Creates a key and returns it with its secret, which is not stored and cannot be shown again.
  *
  * If the client does not get the answer, nobody knows the key. Its owner finds it in the list, and can revoke it.
- * @throws ApiError `invalid_request` for the name, `api_key_limit_exceeded`; `unauthorized` when the account was suspended
+ * @throws ApiError `invalid_request` when the name is not allowed; `api_key_limit_exceeded`; `unauthorized` when the account was suspended
  *   after the request was authenticated.
  */
 export async function createApiKey(
@@ -127,9 +127,9 @@ export async function createApiKey(
 }
 
 /**
- * True for 1 to 100 code points, which are stored exactly as they came. A name is shown on one line and must be visible there. So these are
- * refused: control characters, line breaks, halves of surrogate pairs, and the characters that embed, override or isolate a direction of
- * text. A name of nothing but white space or other invisible characters is refused, too.
+ * A name has 1 to 100 code points, and is stored unchanged. It is shown on one line, and must be readable there. So a name is refused if it
+ * has control characters, line breaks, halves of surrogate pairs, or characters that change the direction of text. A name of only white
+ * space or other invisible characters is refused, too.
  */
 function isKeyName(name: unknown): name is string {
   if (

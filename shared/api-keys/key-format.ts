@@ -22,14 +22,14 @@ export function generateKey(kind: KeyKind): string {
   return `svc_${kind}_${secret}${checksum(secret)}`;
 }
 
-/** True for a text that could be a key. Only its stored hash can tell whether it is one. */
+/** True for a text that has the format and the checksum of a key. Such a key need not exist. */
 export function isWellFormedKey(text: string): boolean {
   const [, secret, sum] = FORMAT.exec(text) ?? [];
   return secret !== undefined && checksum(secret) === sum;
 }
 
 /**
- * The SHA-256 of a key in hexadecimal, which is stored in its place. A plain hash is enough: 256 random bits cannot be guessed, however
+ * The SHA-256 of a key in hexadecimal. It is stored instead of the key. A plain hash is enough: 256 random bits cannot be guessed, however
  * fast the hash is. A key is checked by a read of the row that has its hash. The time of this read may tell something about the hash, but
  * nothing about the key.
  */
@@ -37,7 +37,7 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** The part that the owner sees later, to tell keys apart: the kind and three characters (238 bits stay secret). */
+/** The part that the owner sees later, to tell keys apart: the kind, and three characters of the secret. (238 bits stay secret.) */
 export function prefixOf(key: string): string {
   return key.slice(0, 12);
 }
@@ -47,7 +47,7 @@ export function checksum(secret: string): string {
   return toBase62(crc32(secret), CHECKSUM_LENGTH);
 }
 
-/** The CRC32 of an ASCII text. `node:zlib` has it as well, and takes a function a millisecond to load. */
+/** The CRC32 of an ASCII text. `node:zlib` has this as well, but a function would need a millisecond to load that module. */
 function crc32(text: string): number {
   let crc = ~0;
   for (const byte of Buffer.from(text)) {

@@ -17,7 +17,8 @@ import { writeItem } from './transactions.ts';
 
 /**
  * Conditions on the row of an account. An account is suspended when its row has `suspended`, whatever the value. The rows of its keys have
- * the same mark, because the row of a key alone decides whether the key is valid. Sessions have no such mark: a suspension ends them.
+ * the same mark, because the row of a key alone decides whether the key is valid. The rows of sessions have no such mark, because a
+ * suspension ends the sessions.
  */
 
 /** The account exists and is not suspended, so it may be given a key, a session or a file. */
@@ -31,13 +32,12 @@ export function accountAt(id: string) {
 /**
  * {@link AccountStore} in DynamoDB, with one row for each account:
  * - its profile: `email`, `name`, `picture_url`, `created_at` (epoch milliseconds);
- * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (by listing
- *   group, its number of removed files), `books_revision` (0 while absent). Only transactions change the books. (`mergeRemoved` is one
- *   conditional update, which merges several entries of `removed` into one with the same meaning);
- * - `fence`: a transaction makes a file only if it has read this value (see `SettlementStore.giveUp`);
- * - the bytes sent on its last day with an upload: `sent_bytes`, `sent_day` (days since 1970); both absent before the first;
- * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true
- *   or absent.
+ * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (listing group →
+ *   number of its removed files), `books_revision` (0 while absent). Only transactions change the books. (`mergeRemoved` is one conditional
+ *   update, which merges several entries of `removed` into one with the same meaning);
+ * - `fence`: a transaction makes a file only if this value has not changed since it was read (see `SettlementStore.giveUp`);
+ * - the bytes of the last day on which it sent any: `sent_bytes`, `sent_day` (days since 1970); both absent before the first such day;
+ * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true or absent.
  */
 export const accountStore: AccountStore = {
   async get(id) {
@@ -84,7 +84,7 @@ export const accountStore: AccountStore = {
       ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(sent_day) OR sent_day < :today)',
       ExpressionAttributeValues: values,
     };
-    // The third attempt is needed when another request begins the day between the first two.
+    // The third attempt is needed when another request begins the day between the first two attempts.
     for (const change of [add, begin, add]) {
       const command = new UpdateCommand({ ...accountAt(id), ...change });
       if (!(await failedCondition(writeItem(() => dynamoDbOnce.send(command))))) return;
@@ -115,7 +115,7 @@ function update(id: string, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>
   return writeItem(() => dynamoDb.send(command));
 }
 
-/** Reads a row that does not exist. @throws when the database does not answer before `signal`. */
+/** Reads a row that does not exist. @throws when the database does not answer before `signal` aborts the call. */
 export function probeDatabase(signal: AbortSignal): Promise<unknown> {
   return dynamoDb.send(new GetCommand(accountAt('probe')), { abortSignal: signal });
 }

@@ -112,7 +112,7 @@ export const keyMarkStore: KeyMarkStore = {
       ...accountAt(accountId),
       ConditionExpression: isSuspended ? ACCOUNT_IS_SUSPENDED : ACCOUNT_IS_OPEN,
     };
-    // Without this condition, the update would create a part of the row again if the key was revoked after it was found.
+    // Without this condition, the update would create a part of the row again if the key was revoked in the meantime.
     const key = { ...keyAt(hash), ConditionExpression: 'attribute_exists(pk)' };
     const change = isSuspended
       ? { UpdateExpression: 'SET suspended = :yes', ExpressionAttributeValues: TRUE_VALUE }
@@ -145,7 +145,7 @@ async function removeAll(accountId: string, table: string, keys: readonly Item[]
 /**
  * Updates the row of an account, by a transaction of one item. All attempts of a transaction carry one token. So an attempt that arrives
  * late, after its retry, changes nothing. This holds even after the opposite command (`restore` after `suspend`).
- * @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none.
+ * @returns undefined when the update was made; else the row as the failed condition found it, or an empty item when there is no row.
  */
 async function updateIf(id: string, update: Omit<TransactWriteUpdate, 'TableName' | 'Key'>): Promise<Item | undefined> {
   const row = { ...accountAt(id), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;

@@ -16,7 +16,7 @@ import { failedConditions, transact } from './transactions.ts';
 
 /**
  * The API keys table has two rows for each key:
- * - `hash#<sha256>` / `key` is the key itself: it authenticates, and only this row changes when a use is noted;
+ * - `hash#<sha256>` / `key` is the key itself: requests are authenticated by this row, and uses are noted in it;
  * - `account#<account>` / `<id>` points to the key by `key_hash`, for the list and for the revocation.
  */
 const HASH = 'hash#';
@@ -90,7 +90,7 @@ export const apiKeyStore: ApiKeyStore = {
   },
 
   async list(accountId) {
-    // An account has at most 100 keys, so this is one page and one batch.
+    // An account has at most 100 keys, so one page of a query and one batch hold all of them.
     const { Items = [] } = await dynamoDb.send(new QueryCommand({ ...keysOf(accountId), ScanIndexForward: false }));
     const hashes = Items.map((pointer) => readText(pointer, 'key_hash'));
     const byHash = await findAll(hashes);
@@ -129,7 +129,7 @@ async function findAll(hashes: readonly string[]): Promise<Map<string, StoredApi
   const { Responses, UnprocessedKeys } = await dynamoDb.send(
     new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
   );
-  // 100 rows are far below the 16 MB of a batch, so whatever is unprocessed was throttled.
+  // 100 rows are far below the 16 MB of a batch, so keys are unprocessed only when DynamoDB throttles the call.
   if (Object.keys(UnprocessedKeys ?? {}).length > 0)
     throw serviceUnavailable({ detail: 'part of a batch was throttled' });
   return new Map((Responses?.[table] ?? []).map((row) => [readText(row, 'pk').slice(HASH.length), toStoredKey(row)]));

@@ -45,7 +45,7 @@ export const auditStore: AuditStore = {
     const command = new QueryCommand({
       TableName: tableName('files'),
       ConsistentRead: true,
-      // This leaves out the rows of leaves: their ids begin with `#`, which sorts before every digit.
+      // This leaves out the rows of leaves, of seals and of lists of ids. Their ids begin with `#`, which sorts before every digit.
       KeyConditionExpression: 'account_id = :account AND id >= :digits',
       ExpressionAttributeValues: { ':account': accountId, ':digits': '0' },
       ScanIndexForward: false,
@@ -54,7 +54,7 @@ export const auditStore: AuditStore = {
     const { Items = [] } = await dynamoDb.send(command);
     const files = Items.flatMap((item) => toFileRow(item) ?? []);
     const withoutFile = tickets.filter(({ id }) => files.every((file) => file.id !== id));
-    // Ids sort by the time when they were made.
+    // The order of ids is the order in which they were made.
     return [...files, ...withoutFile].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, count);
   },
 
@@ -102,10 +102,10 @@ export const auditStore: AuditStore = {
     };
   },
 
-  // This writes the account and the leaves in one transaction, or in several when there are too many leaves. Each transaction
-  // compares the revision in its condition, and raises the revision. As long as these transactions succeed, no other transaction
-  // has changed the books since they were read, leaves included. If we die in between, or a condition fails, the remaining leaves
-  // stay wrong, and the next audit finds them.
+  // This writes the account and the leaves in one transaction, or in several when there are too many leaves. Each transaction compares the
+  // revision in its condition, and raises the revision. As long as these transactions succeed, no other transaction has changed the account
+  // or its leaves since they were read. If we die in between, or a condition fails, the remaining leaves stay wrong, and the next audit
+  // finds them.
   async rewrite(accountId, found, computed, deadline) {
     const leaves = leafRewrites(accountId, found, computed);
     let expected = found;
@@ -176,7 +176,10 @@ function accountRewrite(accountId: string, found: RecordedBooks, computed: Books
   };
 }
 
-/** The updates of the leaves whose bitmaps are wrong. They need no conditions, because the revision covers the leaves as well. */
+/**
+ * The updates of the leaves whose bitmaps are wrong. They need no conditions: every other transaction that changes a bitmap raises the
+ * revision, which the update of the account compares.
+ */
 function leafRewrites(accountId: string, found: Books, computed: Books): TransactWriteUpdate[] {
   const leaves = [...new Set([...found.removedByLeaf.keys(), ...computed.removedByLeaf.keys()])];
   const bitsOf = (books: Books, leaf: number) => books.removedByLeaf.get(leaf) ?? 0n;

@@ -7,8 +7,8 @@ import type { Item } from './dynamodb.ts';
 import { fileAt, leafId, workShard } from './file-items.ts';
 
 /**
- * The parts of a transaction that keep the books of an account. The usage, the counts and the listing counters change together
- * or not at all.
+ * The parts of a transaction that change the books of an account. The usage, the counts and the listing counters change together or not at
+ * all.
  */
 
 export interface BookEntry {
@@ -19,13 +19,16 @@ export interface BookEntry {
   readonly adds?: Place;
   /** Present when a file is removed from the listing: its seq. */
   readonly removes?: number;
-  /** Present when a file is added, or a ticket that may become one: the account must have fewer files than this. */
+  /** Present when a file or a ticket is added: the account must have fewer files than this. */
   readonly fileCountLimit?: number;
-  /** Present when bytes were sent: they must fit into the account's limits, and count for the day. */
+  /** Present when the bytes count as sent on a day: then they must fit into the limits of the account. */
   readonly charge?: Charge;
 }
 
-/** The place of a new file, by the account as it was read. It is wrong if the account has changed since. */
+/**
+ * The place of a new file, by the account as it was read. A transaction with this place fails if the account's next seq or fence has
+ * changed since.
+ */
 export interface Place {
   readonly seq: number;
   readonly createdAt: number;
@@ -37,7 +40,7 @@ export interface Charge extends Allowance {
   readonly now: number;
 }
 
-/** One part of an update: the attributes that it sets, and its condition. */
+/** One part of an update: the attributes that it sets, its condition, or both. */
 interface Clause {
   readonly set?: string;
   readonly when?: string;
@@ -46,8 +49,8 @@ interface Clause {
 }
 
 /**
- * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it
- * read. The counts alone would not show this change, for example if one file was added and another deleted.
+ * The update of the account's row. Each update raises `books_revision`, by which an audit notices that the books have changed while it read
+ * them. The counts alone would not show every change: one file may have been added, and another deleted.
  *
  * The condition fails in these cases:
  * - the account is gone;
@@ -119,7 +122,7 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
       };
 }
 
-/** Adds the bytes to those of the day, or begins the day with them. */
+/** Adds the bytes to the bytes of the day, or begins a new day with them. */
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
@@ -139,7 +142,7 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** How long the name of a deleted file may stay in the seal of its leaf. So one new seal is written for all deletions of a day. */
+/** How long the name of a deleted file may stay in the seal of its leaf. Then one new seal is written for all deletions of a day. */
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**

@@ -1,8 +1,8 @@
 import { inTime, unlimited } from '../time-limit.ts';
 
 /**
- * Makes a reader that keeps what it has read for a while. Simultaneous callers share one read. A failed first read is not kept. When a
- * later read fails, the old value is used for another `keepMs`. So the service survives an outage of the dependency.
+ * Makes a reader that keeps a value for a while after it has read the value. Simultaneous callers share one read. A failed first read is
+ * not kept. When a later read fails, the old value is used for another `keepMs`. So the service survives an outage of the dependency.
  * @param keepMs  how long a value is used before it is read again; `Infinity` keeps it for good.
  * @returns the reader. A caller that doubts the value may ask for a value younger than `maxAgeMs`.
  */

@@ -5,17 +5,18 @@ export const ATTEMPTS = 3;
 
 /**
  * How long one attempt of a call may take, in milliseconds, from its first byte to the beginning of its answer. An attempt usually takes
- * far less, so an attempt that takes longer has been lost. Every function that makes the call has time for {@link ATTEMPTS} attempts of
- * this length (test/infra/stacks/call-times.test.ts).
+ * far less, so an attempt that takes longer has probably been lost. Every function that makes the call has time for {@link ATTEMPTS}
+ * attempts of this length (test/infra/stacks/call-times.test.ts).
  */
 export const CALL_MS = {
   /** DynamoDB, Secrets Manager, Systems Manager: they usually take single-digit milliseconds. */
   database: DATABASE_CALL_MS,
-  /** S3, for one small object: its head, its removal, and its bytes when they came in one event (at most one part). */
+  /** S3, for all calls that are not named below, such as HEAD, DELETE, and a PUT of at most one part (5 MiB). */
   object: 4_000,
   /**
-   * S3, for a part of a streaming upload, and for making one object of all parts. Just before a renewal, two thirds of the lease of the
-   * upload's slot are left. All attempts fit into this time. So the lease lasts even if no renewal succeeds meanwhile.
+   * S3, for a part of a streaming upload, and for making one object of all parts. Just before a renewal, two thirds of the lease on the
+   * upload's slot are left, which is 40 seconds. All attempts of a call fit into this time. So the lease lasts even if no renewal succeeds
+   * during the call.
    */
   part: 12_000,
   /** S3, for a copy inside the bucket. */

@@ -4,7 +4,7 @@ import { dynamoDb, failedCondition, readSet, readText, tableName } from './dynam
 import { fileAt, sortableTime } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-/** The partition key of a note is this text and the number of its shard; the rows of files have the id of their account there. */
+/** The partition key of a note is this text and the number of its shard. The partition key of a file is the id of its account. */
 const PARTITION = '#deletions#';
 
 /**
@@ -12,8 +12,8 @@ const PARTITION = '#deletions#';
  * the sweeper finds them without an index.
  */
 export const deletionNoteStore: DeletionNoteStore = {
-  // The file goes into the note of its account. If this note is full, the file goes into one of 16 further notes; if that one is full, into
-  // a note of its own.
+  // The file goes into the note of its account for these five seconds. If this note is full, the file goes into one of 16 further notes; if
+  // that one is full, into a note of its own.
   async add({ accountId, id }, now) {
     const first = `${sortableTime(now - (now % NOTE_MS))}#${accountId}`;
     for (const noteId of [first, `${first}#${id.slice(-1)}`, `${first}#${id}`]) {

@@ -10,7 +10,7 @@ import { answeredInMemory } from './warm-up.ts';
 
 /**
  * The name under which a table was deployed. Call this when the name is used, not when the file loads, because a file may hold stores for
- * functions that do not all have the same tables. When a function loads, `env.ts` checks that it has the names of all its tables.
+ * functions that do not all have the same tables. When a function loads, `env.ts` checks that the function has the names of all its tables.
  */
 export function tableName(table: TableName): string {
   return required(TABLES[table].variable);
@@ -125,8 +125,8 @@ export function epochSeconds(epochMs: number): number {
 
 /**
  * Waits for a write of one item.
- * @returns undefined when the item was written. When the condition failed: the item as it was found, empty when there is none
- *   or when the write did not ask for it.
+ * @returns undefined when the item was written. When the condition failed: the item as it was found. The result is empty when there is no
+ *   such item, or when the write did not ask for the item.
  */
 export async function failedCondition(write: Promise<unknown>): Promise<Item | undefined> {
   try {
@@ -177,8 +177,8 @@ export function readOptionalNumber(item: Item, name: string): number | undefined
 }
 
 /**
- * A part of an item that has attributes of its own.
- * @returns undefined when the item has no such part.
+ * Reads an attribute that is a map, which has attributes of its own.
+ * @returns undefined when the item has no such attribute.
  * @throws Error when the attribute is of another kind.
  */
 export function readMap(item: Item, name: string): Item | undefined {
@@ -190,13 +190,16 @@ export function readMap(item: Item, name: string): Item | undefined {
   return value as Item;
 }
 
-/** A map of numbers, by their names; undefined when the item has none. @throws Error when the map has a value of another kind. */
+/** Reads a map from names to numbers; undefined when the item has no such map. @throws Error when the map has a value of another kind. */
 export function readNumbers(item: Item, name: string): Record<string, number> | undefined {
   const map = readMap(item, name);
   return map && Object.fromEntries(Object.keys(map).map((key) => [key, readNumber(map, key)]));
 }
 
-/** @returns the members of a string set, in no order; none when the item has no such attribute, because DynamoDB keeps no empty set. */
+/**
+ * @returns the members of a string set, in any order. There are none when the item has no such attribute, because DynamoDB keeps no empty
+ *   set.
+ */
 export function readSet(item: Item, name: string): string[] {
   const value = item[name];
   if (value === undefined) return [];

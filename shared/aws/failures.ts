@@ -46,8 +46,8 @@ export function isTransient(error: unknown): boolean {
 
 /**
  * True when a policy denies the call with `Deny`. An operator stops uploads in this way (docs/operate.md, "Stopping traffic"). The
- * templates have `Deny` only for requests without TLS. Source of the message: S3 User Guide, "Troubleshoot access denied (403 Forbidden)
- * errors".
+ * templates have `Deny` only for requests without TLS, so any other `Deny` counts as an operator's. Source of the message: S3 User Guide,
+ * "Troubleshoot access denied (403 Forbidden) errors".
  */
 function isStoppedByOperator(error: unknown): boolean {
   return (
@@ -61,10 +61,10 @@ interface AwsClient<Input extends object, Output extends object> {
 }
 
 /**
- * Prepares a client. It takes part in warm-ups (`warm-up.ts`). Each of its calls keeps the time limit of the work that makes the call
- * (`time-limit.ts`). Every transient failure that remains after the client's own retries becomes `service_unavailable`. So does the refusal
- * of a call that an operator has stopped. Other refusals (a failed condition, a missing key, a missing grant) pass unchanged: the stores
- * translate those that they expect.
+ * Prepares a client. Warm-ups can answer its calls in memory (`warm-up.ts`). Each of its calls keeps the time limit of the work that makes
+ * the call (`time-limit.ts`). Every transient failure that remains after the client's own retries becomes `service_unavailable`. So does
+ * the refusal of a call that an operator has stopped. Other refusals (a failed condition, a missing key, a missing grant) pass unchanged:
+ * the stores translate those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
@@ -78,7 +78,7 @@ export function limitAndTranslate<Input extends object, Output extends object>(c
       try {
         return await next(args);
       } catch (error) {
-        // When we aborted the call, the error is the reason that we gave.
+        // If the time limit has aborted the call, this throws the reason that the limit gives, not the error of the SDK.
         limit?.throwIfAborted();
         if (isStoppedByOperator(error)) throw serviceUnavailable({ detail: 'stopped by an operator', cause: error });
         throw isTransient(error) ? serviceUnavailable({ cause: error }) : error;
@@ -88,7 +88,10 @@ export function limitAndTranslate<Input extends object, Output extends object>(c
   );
 }
 
-/** The SDK takes a signal only with each call. It ends the request that is under way, and the waits between attempts. */
+/**
+ * Adds the signal of the time limit to each call, because the SDK takes no signal for a whole client. The signal ends the request that is
+ * under way, and the waits between attempts.
+ */
 function abortInTime(client: { send: unknown }): void {
   type Send = (command: unknown, options?: { abortSignal?: AbortSignal }) => Promise<unknown>;
   const send = (client.send as Send).bind(client);

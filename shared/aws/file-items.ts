@@ -20,8 +20,8 @@ const LONG_MARK = 'a';
 
 /**
  * The id of the row of a leaf. The ids sort like the leaves, so that the leaves of a group are one range. Below leaf 1,000,000 the number
- * has six digits. From there on it has the letter `a` and eleven digits, which suffice for 6.4 × 10^12 uploads of an account. The ids are
- * short because 128 of these rows are read for a page.
+ * has six digits. From there on, the letter `a` and eleven digits stand for the number, which suffices for 6.4 × 10^12 uploads of an
+ * account. The ids are short because up to 128 of these rows are read for a page.
  */
 export function leafId(leaf: number): string {
   return LEAF_PREFIX + leafDigits(leaf);
@@ -46,7 +46,10 @@ export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
   return id.startsWith(prefix) ? Number(id.slice(prefix.length).replace(LONG_MARK, '')) : undefined;
 }
 
-/** The shard of a row, by the last digit of its id. Of a file's id this digit is random; a leaf's id ends in the number of the leaf. */
+/**
+ * The shard of a row, by the last digit of its id. In the id of a file this digit is random; in the id of a leaf it is the last digit of
+ * the leaf's number.
+ */
 export function workShard({ id }: FileRef): string {
   return String(Number.parseInt(id.slice(-1), 16) % WORK_SHARDS);
 }
@@ -75,7 +78,7 @@ export function toListedFile(item: Item): ListedFile {
   };
 }
 
-/** What a file shows to its owner, as attributes of its row or of the record of an `Idempotency-Key`. */
+/** The attributes that the row of a file shares with the record of its `Idempotency-Key`. */
 export function fileAttributes(file: StoredFile): Item {
   return {
     name: file.name,

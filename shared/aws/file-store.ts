@@ -14,7 +14,7 @@ export const fileStore: FileStore = {
   async remove(ref) {
     const command = new DeleteCommand({
       ...fileAt(ref),
-      // The condition fails when the row is gone already, or its file is not deleted. Then there is nothing to do.
+      // The condition fails when the row is gone already, or the file was not deleted. Then there is nothing to do.
       ConditionExpression: '#state = :deleting',
       ExpressionAttributeNames: { '#state': 'state' },
       ExpressionAttributeValues: { ':deleting': 'deleting' },

@@ -6,8 +6,8 @@ import { dynamoDb, epochSeconds, type Item, readMap, readNumber, readText, table
 import { fileAttributes } from './file-items.ts';
 
 /**
- * {@link IdempotencyStore} in DynamoDB. A row `<account>#<key>` has `fingerprint`, `file_id`, `expires_at` (epoch seconds;
- * DynamoDB may remove the row days later) and, once there is a file, `file`: a map of the file as it was first answered.
+ * {@link IdempotencyStore} in DynamoDB. A row `<account>#<key>` has `fingerprint`, `file_id`, `expires_at` (epoch seconds; DynamoDB may
+ * remove the row days later) and, when the key stands for a file, `file`: a map of the file as the first answer showed it.
  */
 export const idempotencyStore: IdempotencyStore = {
   async get(accountId, key, now) {
@@ -25,7 +25,7 @@ export const idempotencyStore: IdempotencyStore = {
   },
 };
 
-/** Writes the record of a key that stands for a file. It may replace the record that the file's own ticket wrote. */
+/** Writes the record of an `Idempotency-Key` that stands for a file. This record may replace the one that the file's own ticket wrote. */
 export function claimForFile(claim: IdempotencyClaim, file: StoredFile): TransactWritePut {
   return {
     ...recordOf(claim, file, { file: fileAttributes(file) }),
@@ -35,8 +35,8 @@ export function claimForFile(claim: IdempotencyClaim, file: StoredFile): Transac
 }
 
 /**
- * Writes the record of a key that stands for a ticket.
- * @param replaces  the id of an earlier ticket of the key, which will never be a file.
+ * Writes the record of an `Idempotency-Key` that stands for a ticket.
+ * @param replaces  the id of an earlier ticket for which the key stands, and which will never be a file.
  */
 export function claimForTicket(
   claim: IdempotencyClaim,

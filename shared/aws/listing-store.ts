@@ -13,8 +13,8 @@ import { fileKey, idListId, leafId, leafOfId, toFileRow, toListedFile } from './
 export const listingStore: ListingStore = {
   async removedByLeaf(accountId, group) {
     const { first, last } = leavesOfGroup(group);
-    // These are at most 128 items of up to 80 bytes, or 110 while the leaf is due for a new seal: one page, and three or four read
-    // units.
+    // These are at most 128 items. Each has up to 80 bytes, or 110 while its leaf is due for a new seal. So they fit into one page, and
+    // take at most four read units.
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
         TableName: tableName('files'),
@@ -51,9 +51,9 @@ export const listingStore: ListingStore = {
     return { files, ...(rest && { rest }) };
   },
 
-  // One call reads a range of the index by_seq, but not several seqs that are far from each other. So this reads the ids, then the rows.
-  // The ids are read eventually consistent, because the id at a seq never changes; the rows strongly, because the file may have been
-  // deleted.
+  // One call can read a range of the index by_seq, but not several seqs that are far from each other. So this reads the lists of ids first,
+  // then the rows. The lists are read eventually consistent, because the id at a seq never changes. The rows are read strongly, because a
+  // file may have been deleted.
   async filesAt(accountId, seqs) {
     const leaves = [...new Set(seqs.map(leafOf))];
     const lists = await getAll({ Keys: leaves.map((leaf) => fileKey({ accountId, id: idListId(leaf) })) });
@@ -64,7 +64,7 @@ export const listingStore: ListingStore = {
   },
 };
 
-/** The items with these keys, in any order, without those that the database leaves out of its answer. */
+/** Reads the items with these keys, in any order. Items that the database leaves out of its answer are missing. */
 async function getAll(some: NonNullable<BatchGetCommandInput['RequestItems']>[string]): Promise<Item[]> {
   if (some.Keys?.length === 0) return [];
   const table = tableName('files');
@@ -72,7 +72,7 @@ async function getAll(some: NonNullable<BatchGetCommandInput['RequestItems']>[st
   return Responses[table] ?? [];
 }
 
-/** The ids of the files of a leaf, as attributes of their list: 16 bytes for each seq, zeros where there is no file. */
+/** The ids of the files of a leaf, as attributes of the row that lists them: 16 bytes for each seq, zeros where there is no file. */
 export function idListAttributes(files: readonly FileAtSeq[]): Item {
   const ids = new Uint8Array(LEAF_SEQS * UUID_BYTES);
   for (const { id, seq } of files) ids.set(bytesOfUuid(id), positionOf(seq) * UUID_BYTES);

@@ -30,8 +30,8 @@ import { answeredInMemory } from './warm-up.ts';
 
 /**
  * The one S3 client of a function. It adds a checksum only where an operation requires one. The default of the SDK would add the CRC32 of
- * an empty body to presigned URLs. S3 would then refuse every upload that is not empty. A call that may take longer than a call for a small
- * object sets its own time.
+ * an empty body to presigned URLs. S3 would then refuse every upload that is not empty. Calls that may take longer than others set a time
+ * of their own.
  */
 export const s3 = new S3Client({ ...callSettings(CALL_MS.object), requestChecksumCalculation: 'WHEN_REQUIRED' });
 limitAndTranslate(s3);
@@ -41,7 +41,7 @@ export const bucket = required('UPLOADS_BUCKET');
 /** A browser may keep a copy for this time. The CDN asks again within a minute in any case (`infra/constructs/cdn-distribution.ts`). */
 const CACHE_CONTROL = 'public, max-age=3600';
 
-/** What S3 answers to `If-None-Match: *` when an object is there, or is being stored at this moment. */
+/** The statuses of S3 for a PUT with `If-None-Match: *`: 412 when there is an object, 409 when one is being stored at this moment. */
 const TAKEN: ReadonlySet<number | undefined> = new Set([412, 409]);
 
 /** {@link ObjectStore} in S3. */
@@ -149,7 +149,7 @@ export async function warmUpStorage(): Promise<void> {
   await answeredInMemory('', () => s3.send(new HeadBucketCommand({ Bucket: bucket })));
 }
 
-/** Asks whether the bucket is there. @throws when the storage does not answer before `signal`. */
+/** Asks whether the bucket is there. @throws when the storage does not answer before `signal` aborts the call. */
 export function probeStorage(signal: AbortSignal): Promise<unknown> {
   return s3.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal: signal });
 }
@@ -199,7 +199,7 @@ function copyParts(
   });
 }
 
-/** Removes the parts, which cost money until then. If this fails, the walk of the bucket or the bucket's lifecycle removes them. */
+/** Removes the parts of an upload, because they cost money. If this fails, the walk of the bucket or the bucket's lifecycle does it. */
 async function removeParts(upload: UploadInParts): Promise<void> {
   try {
     await briefly(async () => {
@@ -210,7 +210,7 @@ async function removeParts(upload: UploadInParts): Promise<void> {
   }
 }
 
-/** Sends one part while the next is read. When reading fails, it still waits for the part that is being sent. */
+/** Sends one part while the next is read. When reading fails, this function still waits for the part that is being sent. */
 async function putParts(upload: UploadInParts, parts: AsyncIterable<Uint8Array>): Promise<CompletedPart[]> {
   const completed: CompletedPart[] = [];
   let sending: Promise<CompletedPart> | undefined;

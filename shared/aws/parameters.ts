@@ -15,13 +15,13 @@ function ssm(): SSMClient {
   return client;
 }
 
-/** A domain that the operator changed is noticed at most this late. */
+/** A change of the domain is noticed after this time at the latest. */
 const KEPT_MS = 5 * 60_000;
 
 /**
- * Reads the origin of API and dashboard, such as `https://app.example.org`. It is known only after the functions are deployed,
- * so it cannot be in an environment variable.
- * @throws Error when the parameter is not set to an address; ApiError `service_unavailable`.
+ * Reads the origin of API and dashboard, such as `https://app.example.org`. It is known only after the functions are deployed, so it cannot
+ * be in an environment variable.
+ * @throws Error when the value of the parameter is not an address; ApiError `service_unavailable`.
  */
 export const appUrl = cached(readAppUrl, { keepMs: KEPT_MS });
 
@@ -37,7 +37,7 @@ export function readParameter(name: string): Promise<string | undefined> {
   return read({ Name: name });
 }
 
-/** Like {@link readParameter}, for a parameter that is encrypted with the key that SSM manages. */
+/** Like {@link readParameter}, for a parameter that is encrypted with the key that AWS manages for Systems Manager. */
 export function readSecretParameter(name: string): Promise<string | undefined> {
   return read({ Name: name, WithDecryption: true });
 }

@@ -8,15 +8,18 @@ import { dynamoDbOnce, foundItem, type Item, readOptionalNumber, tableName } fro
 
 type SlotStep = Extract<Step, { kind: 'open' | 'use' }>;
 
-/** A row may expire when all its stamps are old. We keep it ten times as long, because DynamoDB expires rows by its own clock. */
+/**
+ * How long a row is kept after its last write. Its stamps are needed for only a tenth of this time. But DynamoDB removes rows by its own
+ * clock, which may differ from ours.
+ */
 const KEPT_MS = 10 * RATE_WINDOW_MS;
 
 /**
  * {@link RateLimitStore} in DynamoDB. Each step is one conditional write, which the SDK never retries.
  *
- * A row holds `l`, the stamps of the slots, oldest first. With shared slots it also holds `u` and `c`. `u` has the sizes of the slots, in
- * the same order. `c` is the number of uses that are left in the newest slot. The names are short because a row of 120 stamps must fit in 1
- * KB, one write unit.
+ * A row has `l`, the stamps of the slots (the times of their last use), oldest first. If several requests share a slot, the row also has
+ * `u` and `c`. `u` has the number of requests that each slot stands for, in the same order. `c` is the number of requests that are left in
+ * the newest slot. The names are short because a row of 120 stamps must fit in 1 KB, one write unit.
  */
 export const rateLimitStore: RateLimitStore = {
   async attempt(key, policy, step) {
@@ -56,7 +59,7 @@ function creation(key: string, { stamps, sizes, left }: Window): PutCommandInput
   };
 }
 
-/** Moves the oldest slot from the front to the end. (DynamoDB appends what is set at an index past the end.) */
+/** Moves the oldest slot from the front to the end, with a new stamp. (DynamoDB appends a value that is set at an index past the end.) */
 function open({ limit, slots }: RatePolicy, { stamp, expired }: SlotStep): Update {
   const values = { ':stamp': stamp, ':expired': expired, ':expiry': expiry() };
   if (slots === limit) {
@@ -74,7 +77,7 @@ function open({ limit, slots }: RatePolicy, { stamp, expired }: SlotStep): Updat
   };
 }
 
-/** Takes one use of the newest slot, if that slot is in use, has uses left, and has no later stamp. */
+/** Takes one use of the newest slot, if that slot is in use, has uses left, and its stamp is not later than the new one. */
 function use({ slots }: RatePolicy, { stamp, expired }: SlotStep): Update {
   const newest = `l[${slots - 1}]`;
   return {

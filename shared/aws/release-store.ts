@@ -7,7 +7,10 @@ import { fileAt, workShard } from './file-items.ts';
 import { ticketIsReleased } from './ticket-store.ts';
 import { transactOnBooks } from './transactions.ts';
 
-/** {@link ReleaseStore} in DynamoDB. Each attempt of a method is one `TransactWriteItems`, and one of its items is the account. */
+/**
+ * {@link ReleaseStore} in DynamoDB. Each attempt of a method is one `TransactWriteItems`, and one of its items is the account, unless the
+ * account is gone.
+ */
 export const releaseStore: ReleaseStore = {
   async releaseFile(file, { left, now }, deadline) {
     const failed = await transactOnBooks(
@@ -33,7 +36,7 @@ export const releaseStore: ReleaseStore = {
   },
 };
 
-/** The row of a deleted file whose object the sweeper has to remove. It has no `seq`, so it is not in the index by_seq. */
+/** The update of the row of a deleted file whose object the sweeper has to remove. Without `seq`, the row is not in the index by_seq. */
 function leavesObject(file: ReadyFile, dueAt: number): TransactWriteUpdate {
   return {
     ...fileAt(file),

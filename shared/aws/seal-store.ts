@@ -12,7 +12,7 @@ const PATIENCE_MS = 2_000;
 
 /**
  * {@link SealStore} in DynamoDB. A seal is an item of its own, beside the row of its leaf. So the transaction of a deletion writes only the
- * small row.
+ * row of the leaf, which is small.
  */
 export const sealStore: SealStore = {
   async seals(accountId, { first, last }) {
@@ -46,8 +46,9 @@ export const sealStore: SealStore = {
 };
 
 /**
- * Takes a leaf out of the index of unfinished work, together with the other writes. A leaf without deleted files then needs no row.
- * @returns false when the leaf is not as it was when the lease was taken: then nothing is written.
+ * Takes a leaf out of the index of unfinished work, in one transaction with the other writes. A leaf without deleted files needs no row
+ * after that, so its row is removed.
+ * @returns false when the row of the leaf has changed since the lease was taken. Then nothing is written.
  */
 async function endWork(work: LeasedLeaf, ...others: TransactWriteItem[]): Promise<boolean> {
   const { accountId, leaf, removed, leaseEndsAt } = work;

@@ -16,13 +16,16 @@ const secretsManager = new SecretsManagerClient(callSettings(CALL_MS.database));
 limitAndTranslate(secretsManager);
 
 /**
- * Reads the OAuth client of the login. Until a process has read a valid secret, each request reads it again, so a correction is noticed at
- * once. After that, if the process reads a missing or wrong secret, it keeps the last valid one.
- * @throws ApiError `service_unavailable`. Its cause names the secret and tells nothing of its content.
+ * Reads the OAuth client of the login. Until a process has read a valid secret, each request reads the secret again, so a correction is
+ * noticed at once. After that, if the process reads a missing or wrong secret, it keeps the last valid one.
+ * @throws ApiError `service_unavailable`. Its cause names the secret, but tells nothing of the secret's content.
  */
 export const loginProvider = cached(() => readSecret('LOGIN_PROVIDER_SECRET', parseLoginProvider), { keepMs: KEPT_MS });
 
-/** Reads the secret that only our edge knows: `a`, and from the first rotation on `b`. @throws as {@link loginProvider} does. */
+/**
+ * Reads the secret that only our edge knows. Its fields `a` and `b` are the valid values; one may be absent. @throws like
+ * {@link loginProvider}.
+ */
 export const originSecret = cached(() => readSecret('ORIGIN_SECRET', (secret) => secret), { keepMs: KEPT_MS });
 
 async function readSecret<Value>(variable: VariableName, read: (secret: Secret) => Value): Promise<Value> {
@@ -37,7 +40,7 @@ async function readSecret<Value>(variable: VariableName, read: (secret: Secret) 
   }
 }
 
-/** JSON.parse quotes the text that it cannot read, and its message would end up in a log. */
+/** Parses JSON; undefined for any other text. The error of JSON.parse is dropped: it quotes the secret, and would end up in a log. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -95,8 +95,8 @@ async function read(tokenHash: string): Promise<Item | undefined> {
 const readTime = (item: Item, name: string) => readNumber(item, name) * 1_000;
 
 /**
- * Writes the session, and adds it to the list of the account, by which all sessions can be ended later. If the account is suspended, the
- * write fails.
+ * Writes the session, and adds it to the list of the account's sessions, in one transaction. So a later call that ends all sessions finds
+ * this one in the list. If the account is suspended or gone, nothing is written.
  */
 async function tryToAdd(session: Session, known: SessionList | undefined, deadlineAt: number) {
   const { TableName, Key } = sessionAt(session.tokenHash);
@@ -125,7 +125,7 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
   }
 }
 
-/** @returns false when there was none. */
+/** @returns false when there was no such row. */
 async function removeRow(tokenHash: string): Promise<boolean> {
   const command = new DeleteCommand({ ...sessionAt(tokenHash), ReturnValues: 'ALL_OLD' });
   const { Attributes } = await writeItem(() => dynamoDb.send(command));
@@ -144,7 +144,7 @@ interface SessionList {
   readonly newest: string;
 }
 
-/** The key of the list. No token has this hash, because it is not hexadecimal. */
+/** The key of the list. It cannot be the hash of a token, because it is not hexadecimal. */
 const listKey = (accountId: string): string => `account#${accountId}`;
 
 async function listOf(accountId: string): Promise<SessionList | undefined> {
@@ -155,7 +155,7 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
 }
 
 /**
- * Makes the row of the list with this session added.
+ * Makes the new row of the list, with this session added.
  * @returns the row, and the oldest sessions beyond the maximum, which the same transaction must end.
  */
 function listWith(
@@ -183,7 +183,7 @@ function ifUnchanged(known: SessionList | undefined) {
     : { ConditionExpression: 'attribute_not_exists(token_hash)' };
 }
 
-/** Removes the list, unless a login has written it since. If we die before this, the list names sessions that are gone. */
+/** Removes the list, unless a login has written it since it was read. If we die before this, the list names sessions that are gone. */
 async function removeList(accountId: string, list: SessionList): Promise<void> {
   const command = new DeleteCommand({ ...sessionAt(listKey(accountId)), ...ifUnchanged(list) });
   await failedCondition(writeItem(() => dynamoDb.send(command)));

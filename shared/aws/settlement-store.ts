@@ -76,7 +76,7 @@ export const settlementStore: SettlementStore = {
   async settleTicket({ ticket, file, known, now, fileCountLimit }, deadline) {
     const { accountId } = file;
     const claim = ticket.idempotency;
-    // The first attempt assumes that the key still belongs to the ticket, which is nearly always so.
+    // The first attempt assumes that the `Idempotency-Key` still stands for the ticket, which is nearly always true.
     let isKeyOurs = true;
     return joinListing(file, { known, now }, deadline, {
       items: (settled, place) => ({
@@ -89,8 +89,8 @@ export const settlementStore: SettlementStore = {
         if (failed.has('ticket')) return 'not pending';
         const account = failed.get('account');
         if (account && toAccount(account).fileCount >= fileCountLimit) return 'no room';
-        // If the write of the record failed, the 24 hours of the key are over, and another request has taken the key. Then the file is
-        // settled without a record.
+        // If the condition of the record failed, the 24 hours of the key are over, and another request has taken the key. Then the next
+        // attempt settles the file without a record.
         isKeyOurs &&= !failed.has('record');
         return undefined;
       },
@@ -113,8 +113,8 @@ export const settlementStore: SettlementStore = {
       if (failed === undefined) return 'reserved';
       const row = failed.get('account');
       if (!row) return 'key taken';
-      // The account has changed since it was read: its own limit, or the day of its bytes. The next attempt uses the account as the failed
-      // condition found it.
+      // Since the account was read, its own limit has changed, or the first bytes of a day were sent. The next attempt uses the account as
+      // the failed condition found it.
       const account = toAccount(row);
       const refusal = refusalOf(account, limits, { bytes, now });
       if (refusal) return refusal;
@@ -123,7 +123,7 @@ export const settlementStore: SettlementStore = {
   },
 };
 
-/** The row of a file. The write fails if the row exists, because then an earlier attempt has made the file. */
+/** The row of a file. The write fails if the row exists. Then an earlier attempt has made the file. */
 function newFile(file: StoredFile, via: Via, seq: number): TransactWritePut {
   const { TableName, Key } = fileAt(file);
   return {
@@ -146,20 +146,20 @@ function toSettled({ state: _, via: _via, seq, ...file }: ReadyFile): Settled {
 interface Joining<Known, Outcome> {
   /** The items to write for the file at this place. `known` is the account as it was read. */
   items(file: StoredFile, place: Place, known: Known): NamedItems;
-  /** What failed conditions mean; undefined when the account has changed, so that the next attempt may succeed. */
+  /** What the failed conditions mean; undefined when the next attempt may succeed. */
   outcomeOf(failed: FailedItems, place: Place): Outcome | undefined;
-  /** See {@link SettlementStore.giveUp}. Tickets do not need it, because ending the attempt has the same effect. */
+  /** See {@link SettlementStore.giveUp}. Tickets do not need this, because `TicketStore.endAttempt` has the same effect. */
   giveUp?(): Promise<StoredFile | undefined>;
 }
 
 /**
- * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. It fails if another file was
- * settled meanwhile. Each further attempt waits for a turn and reads the account again (decision 0024). For two seconds after a conflict
- * that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a leaf also
- * makes the sweeper write the seal of the leaf.
+ * Gives a file the next place in its account's listing. The first attempt uses the account as it was read. The attempt fails if another
+ * file was settled meanwhile. Each further attempt waits for a turn and reads the account again (decision 0024). For two seconds after a
+ * conflict that this process has seen, the first attempt also waits for a turn (decision 0034). The transaction of the last file of a leaf
+ * also makes the sweeper write the seal of the leaf.
  *
- * If the answer of a transaction was lost, the transaction may still reach DynamoDB later, and make the file. This can happen after the
- * function has thrown. It can also happen after the function has returned no file, but not if the settlement has a `giveUp`.
+ * If the answer to a transaction was lost, the transaction may still reach DynamoDB later, and make the file. This can happen after the
+ * function has thrown. Without a `giveUp`, it can also happen after the function has returned an outcome that is not a file.
  */
 async function joinListing<Known extends ListingEnd, Outcome>(
   unsettled: UnsettledFile,

@@ -4,11 +4,11 @@ import type { SignUpload } from '../files/object-store.ts';
 import { bucket, s3 } from './object-store.ts';
 
 /**
- * {@link SignUpload} by presigned URLs of S3. Length, type and `If-None-Match` are signed headers, so S3 refuses any other
- * values. (The presigner signs the type only when it is told to.) A checksum must stay a header as well: by default the
- * presigner moves it into the query, where S3 ignores it. The URL expires earlier if the credentials that signed it do.
+ * {@link SignUpload} by presigned URLs of S3. Length, type and `If-None-Match` are signed headers, so S3 refuses any other values. (The
+ * presigner signs the type only because `signableHeaders` names it.) A checksum must be a header as well: by default the presigner moves
+ * the checksum into the query, where S3 ignores it. If the credentials that signed the URL expire earlier, the URL expires with them.
  *
- * It has a file of its own, so that only the functions that sign carry the presigner.
+ * This function has a file of its own, so that only the bundles that need it contain the presigner.
  */
 export const signUpload: SignUpload = async ({ key, mimeType, sizeBytes, checksumSha256 }, { now, lifetimeMs }) => {
   const command = new PutObjectCommand({

@@ -5,14 +5,14 @@ import { describeError, log } from '../log.ts';
 import { dynamoDb, epochSeconds, failedCondition, readNumbers, tableName } from './dynamodb.ts';
 
 /**
- * Counts the simultaneous streaming uploads of an account, over all servers. The rate limits table has one row for each account,
- * `streams#<account>`. Its map `slots` holds a lease (epoch milliseconds of its end) for each open stream.
+ * Counts the simultaneous streaming uploads (streams) of an account, over all servers. The rate limits table has one row for each account,
+ * `streams#<account>`. Its map `slots` has a lease for each open stream: the epoch milliseconds at which the lease ends.
  *
  * Two things leave a lease behind: a server that dies, and a write that takes a slot but arrives after the slot was released. Such leases
- * end by themselves, and the next upload that finds the row full removes them.
+ * end by themselves, and the next upload that finds no free slot removes them.
  */
 
-/** DynamoDB's TTL removes a row this long after a lease in it was last taken or renewed. */
+/** DynamoDB's TTL removes a row when no lease in the row was taken or renewed for this long. */
 const IDLE_MS = 3_600_000;
 
 export interface StreamSlot {
@@ -23,7 +23,7 @@ export interface StreamSlot {
 }
 
 /**
- * Takes a slot, by one write when the account has a row with room. (Two more writes create the row.)
+ * Takes a slot. This costs one write if the account has a row with a free slot, and two more if the row has to be created.
  * @returns undefined when the account has as many streams as it may.
  * @throws ApiError `service_unavailable`. Then a slot that may have been taken is given back; if that fails too, its lease ends by itself.
  */
@@ -41,7 +41,8 @@ export async function takeStreamSlot(accountId: string, now: () => number = Date
 }
 
 async function takeWithRetries(accountId: string, id: string, now: () => number): Promise<StreamSlot | undefined> {
-  // Each try that finds the row full removes leases that have ended. Another upload may take the free slot first, so we try a few times.
+  // Each try that finds no free slot removes the leases that have ended. Another upload may take the free slot first, so we try a few
+  // times.
   for (let tries = 0; tries < 4; tries++) {
     const found = await tryToTake(accountId, id, now());
     if (found === 'taken') return slot(accountId, id, now);
@@ -57,7 +58,7 @@ type Slots = Readonly<Record<string, number>>;
 async function tryToTake(accountId: string, id: string, now: number): Promise<'taken' | 'absent' | Slots> {
   const found = await updateIf(accountId, {
     UpdateExpression: 'SET slots.#id = :end, expires_at = :ttl',
-    // The SDK tries again when an answer is lost. Then the slot is there already, and it is ours.
+    // When an answer is lost, the SDK repeats the write. The repeated write may find that we already have the slot.
     ConditionExpression: 'size(slots) < :max OR attribute_exists(slots.#id)',
     ExpressionAttributeNames: { '#id': id },
     ExpressionAttributeValues: { ...lease(now), ':max': STREAMS_PER_ACCOUNT_MAX },
@@ -65,7 +66,7 @@ async function tryToTake(accountId: string, id: string, now: number): Promise<'t
   return found === undefined ? 'taken' : (readNumbers(found, 'slots') ?? 'absent');
 }
 
-/** Creates the row. Of two simultaneous takers, the second leaves the map of the first as it is. */
+/** Creates the row. If two uploads do this at the same time, the second leaves the map of the first unchanged. */
 async function create(accountId: string, now: number): Promise<void> {
   await updateIf(accountId, {
     UpdateExpression: 'SET slots = if_not_exists(slots, :none), expires_at = :ttl',
@@ -114,7 +115,7 @@ function lease(now: number): { ':end': number; ':ttl': number } {
   };
 }
 
-/** @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none. */
+/** @returns undefined when the update was made; else the row as the failed condition found it, or an empty item when there is no row. */
 function updateIf(accountId: string, expression: Omit<UpdateCommandInput, 'TableName' | 'Key'>) {
   const command = new UpdateCommand({
     TableName: tableName('rateLimits'),

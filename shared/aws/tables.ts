@@ -20,7 +20,7 @@ export interface TableDefinition {
   readonly variable: string;
   readonly partitionKey: Key;
   readonly sortKey?: Key;
-  /** The attribute with the time of expiry in epoch seconds. DynamoDB may delete days late, so readers check it as well. */
+  /** The attribute with the time of expiry in epoch seconds. DynamoDB may delete the row days late, so readers check the time as well. */
   readonly ttl?: string;
   readonly localIndexes?: Readonly<Record<string, Index>>;
   readonly globalIndexes?: Readonly<Record<string, Index>>;
@@ -32,15 +32,17 @@ const number = (name: string): Key => ({ name, type: 'N' });
 export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
-  /** Files, tickets, leaves of the listing with their seals and lists of ids, notes of deletions, and the state of the walk of the bucket. */
+  /**
+   * Files, tickets, leaves of the listing with their seals and lists of ids, notes of deletions, and the state of the walk of the bucket.
+   */
   files: {
     variable: 'FILES_TABLE',
     partitionKey: text('account_id'),
     sortKey: text('id'),
     localIndexes: {
       /**
-       * Only ready files have `seq`, so only these are in the index. It is a local index, because only a local one can be read strongly
-       * consistently: a file is listed right after its 201.
+       * Only ready files have `seq`, so only these are in the index. The index is local, because only a local index can be read strongly
+       * consistently. So a file is listed right after its 201.
        */
       by_seq: {
         partitionKey: text('account_id'),
@@ -56,7 +58,7 @@ export const TABLES = {
       unfinished: { partitionKey: text('work_shard'), sortKey: number('work_due_at'), include: [] },
     },
   },
-  /** Two rows for each key: `hash#<sha256>` authenticates, `account#<id>` lists. */
+  /** Two rows for each API key: `hash#<sha256>` to authenticate requests, `account#<id>` to list the keys. */
   apiKeys: { variable: 'API_KEYS_TABLE', partitionKey: text('pk'), sortKey: text('sk') },
   sessions: {
     variable: 'SESSIONS_TABLE',

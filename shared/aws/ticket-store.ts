@@ -28,7 +28,7 @@ import { writeItem } from './transactions.ts';
 /** The partition key of a ticket is this text and the number of its shard. The partition key of a file is the id of its account. */
 const PARTITION = '#tickets#';
 
-/** `state` is a reserved word. */
+/** `state` is a reserved word of DynamoDB, so expressions need another name for it. */
 const STATE = { '#state': 'state' };
 const PENDING = { ':pending': 'pending' };
 
@@ -86,7 +86,8 @@ export const ticketStore: TicketStore = {
   async *endedAt(shard, time, rows) {
     const pages = query(shard, {
       KeyConditionExpression: 'account_id = :partition AND id < :time',
-      // An id begins with the time of the end, and more characters follow. So the ids of tickets that end at `time + 1` sort after `:time`.
+      // `:time` is `time + 1`. An id begins with the time of the end, and more characters follow. So the ids of tickets that end at
+      // `time + 1` sort after `:time`: they are not found.
       ExpressionAttributeValues: { ':time': sortableTime(time + 1) },
       Limit: rows,
     });
@@ -128,7 +129,7 @@ export const ticketStore: TicketStore = {
   },
 };
 
-/** The row of a new ticket. It needs no condition, because its id is new. */
+/** The row of a new ticket. The write needs no condition, because the id of the ticket is new. */
 export function newTicket(ticket: Ticket): TransactWritePut {
   const { TableName, Key } = ticketAt(ticket);
   const Item = {
@@ -195,7 +196,7 @@ function query(shard: number, input: Partial<QueryCommandInput>) {
   );
 }
 
-/** @returns undefined when the update was made; else the row as the failed condition found it, empty when there is none. */
+/** @returns undefined when the update was made; else the row as the failed condition found it, or an empty item when there is no row. */
 function updateIf(ref: FileRef, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<Item | undefined> {
   const command = new UpdateCommand({ ...ticketAt(ref), ReturnValuesOnConditionCheckFailure: 'ALL_OLD', ...input });
   return failedCondition(writeItem(() => dynamoDb.send(command)));

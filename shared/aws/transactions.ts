@@ -24,10 +24,10 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  * time. When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written. So the items
  * must do no harm in this case, or the sweeper must find them.
  * @param deadlineAt  epoch milliseconds after which no attempt starts. The last attempt, with the SDK's own retries, ends at most
- *   {@link DATABASE_CALL_MS} later.
+ *   {@link DATABASE_CALL_MS} after that.
  * @throws TransactionCanceledException when a condition failed: the caller knows what that means.
- * @throws ApiError `timeout` when the deadline has passed, so that nothing was tried; `service_unavailable` when the conflict
- *   lasted until the deadline, or the answer was lost.
+ * @throws ApiError `timeout` when the deadline has passed before the first attempt; `service_unavailable` when the conflict lasted until
+ *   the deadline, or the answer was lost.
  */
 export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadline): Promise<void> {
   const command = { TransactItems: items, ClientRequestToken: randomUUID() };
@@ -61,9 +61,9 @@ const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not 
 
 /**
  * What a cancelled transaction reports about each of its items, in their order.
- * @returns for each item whose condition failed, the item as it was found: empty when it is not there, or when it was not
- *   asked for (`ReturnValuesOnConditionCheckFailure`). For every other item, undefined. An empty list when the error is not a
- *   cancellation.
+ * @returns one entry for each item. If the condition of the item failed, the entry is the item as it was found. It is empty when there is
+ *   no such item, or when the write did not ask for the item (`ReturnValuesOnConditionCheckFailure`). Otherwise the entry is undefined. The
+ *   list is empty when the error is not a cancellation.
  */
 export function failedConditions(error: unknown): (Item | undefined)[] {
   return cancellationReasons(error).map((reason) =>
@@ -76,7 +76,7 @@ export function failedConditions(error: unknown): (Item | undefined)[] {
  * `Idempotency-Key`.
  */
 type ItemName = 'row' | 'ticket' | 'account' | 'leaf' | 'record';
-/** The items whose condition failed, as they were found; empty when they are not there. */
+/** The items whose condition failed, as they were found. An item that does not exist is empty here. */
 export type FailedItems = ReadonlyMap<ItemName, Item>;
 export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;
 
@@ -146,7 +146,7 @@ function isPassing(error: unknown): boolean {
   return codes.length > 0 && codes.every((code) => PASSING.has(code));
 }
 
-/** Full jitter: any wait up to a bound that doubles. Writers that met once are then unlikely to meet again. */
+/** A random wait, up to a bound that doubles with each attempt. So writers that conflicted once are unlikely to conflict again. */
 export function jitter(attempt: number): number {
   return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
 }

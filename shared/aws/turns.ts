@@ -19,7 +19,7 @@ import { jitter, writeItem } from './transactions.ts';
 interface Conflict {
   /** Until when the account counts as busy, in epoch milliseconds. */
   readonly until: number;
-  /** How long the transaction took. */
+  /** How long the transaction took, in milliseconds. */
   readonly ms: number;
 }
 const conflicts = new Map<string, Conflict>();
@@ -28,7 +28,7 @@ const BUSY_ACCOUNTS_MAX = 1_000;
 
 /**
  * Remembers that an upload has conflicted with another one of its account, or had to wait for its turn.
- * @param ms  how long its transaction took.
+ * @param ms  how long the transaction of this upload took, in milliseconds.
  */
 export function noteConflict(accountId: string, ms: number): void {
   if (conflicts.size >= BUSY_ACCOUNTS_MAX) conflicts.clear();
@@ -45,7 +45,10 @@ export function busyMs(accountId: string): number | undefined {
   return conflict && conflict.until > Date.now() ? conflict.ms : undefined;
 }
 
-/** A turn is long enough to read the account and then make a transaction, which takes longer on a busy machine. */
+/**
+ * The bounds of the length of a turn. During its turn, an upload reads the account and then makes its transaction. Both calls take longer
+ * on a busy machine.
+ */
 const SHORTEST_MS = 12;
 const LONGEST_MS = 500;
 /** The calls of a turn: the read of the account, and the transaction. */
@@ -56,9 +59,9 @@ const KEPT_MS = 60_000;
 
 /**
  * Takes the next turn, and waits for it.
- * @param tried.failures  how often the turns of this upload have failed. They fail when writers that take no turns, such as
- *   deletions, are at work, or the table is too busy. So the upload waits longer each time before it takes another one.
- * @param tried.ms  how long a transaction takes.
+ * @param tried.failures  how often the turns of this upload have failed. A turn fails when writers that take no turns, such as deletions,
+ *   are at work, or the table is too busy. So the upload waits longer each time before it takes another turn.
+ * @param tried.ms  how long a transaction takes, in milliseconds.
  * @returns whether the upload had to wait, because other uploads have earlier turns.
  * @throws ApiError `service_unavailable` when the turn comes after the deadline.
  */

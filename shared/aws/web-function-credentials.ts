@@ -1,13 +1,12 @@
 import { fromHttp } from '@aws-sdk/credential-provider-http';
 import { type Credentials, environmentCredentials } from './environment-credentials.ts';
 
-/** Credentials that end within this time are not used any more. */
+/** Credentials that expire within this time are not used any more. */
 const RENEWED_BEFORE_MS = 5 * 60_000;
 
 /**
- * The credentials of the role of a Web Function. They are in environment variables, as in `environment-credentials.ts`, or come from an
- * address, from which they are read again before they end. Lambda knows both ways, and AWS does not document which of them Web Functions
- * use.
+ * The credentials of the role of a Web Function. They come from environment variables, as in `environment-credentials.ts`, or from an HTTP
+ * address, where they are read again before they expire. Lambda knows both ways, and AWS does not document which of them Web Functions use.
  * @returns a provider, which throws an Error when there are neither credentials nor an address.
  */
 export function defaultProvider(): () => Promise<Credentials> {

@@ -72,12 +72,12 @@ export const workStore: WorkStore = {
   },
 };
 
-/** Moves the deadline of a row. @returns the row; undefined when it was taken or finished by another process. */
+/** Takes the lease on a row: moves its due time. @returns the row; undefined when another process has taken or finished it. */
 async function takeLease(item: WorkItem, dueAt: number): Promise<Item | undefined> {
   const command = new UpdateCommand({
     ...fileAt(item),
     UpdateExpression: 'SET work_due_at = :lease',
-    // The condition fails for the second of two sweepers that want a row, and when the index was behind the row.
+    // The condition fails for the second of two sweepers that want a row, and when the index is behind the row.
     ConditionExpression: 'work_due_at = :seen',
     ExpressionAttributeValues: { ':lease': dueAt, ':seen': item.dueAt },
     ReturnValues: 'ALL_NEW',

@@ -13,15 +13,15 @@ export interface Session {
   readonly createdAt: number;
   /** The last use that was noted; the idle time counts from it. */
   readonly refreshedAt: number;
-  /** From then on it is not valid, even if its row still exists. */
+  /** The session is not valid from this time on, even if its row still exists. */
   readonly expiresAt: number;
 }
 
-/** The sessions, as requests use them. Reads are strongly consistent, so that a logout holds from the next request. */
+/** The sessions, as requests use them. Reads are strongly consistent, so that an ended session is refused from the next request on. */
 export interface SessionCredentials {
   /** Reads a session, even one that has expired; undefined when there is none. */
   find(tokenHash: string): Promise<Session | undefined>;
-  /** Restarts the idle time, if the session still exists. So a late call does not bring the session back. */
+  /** Restarts the idle time, if the session still exists. So a late call does not bring an ended session back. */
   refresh(session: Pick<Session, 'tokenHash' | 'refreshedAt' | 'expiresAt'>): Promise<void>;
 }
 
@@ -34,8 +34,9 @@ export interface SessionStore extends SessionCredentials {
   /** Ends a session. @returns false when there was none. */
   remove(tokenHash: string): Promise<boolean>;
   /**
-   * Ends every session of an account that was made before this call. Safe at any time; may be repeated.
-   * @param options.last the session that is ended after all others. So if this fails before its end, the owner can try again.
+   * Ends all sessions that an account had before this call. Safe at any time; may be repeated.
+   * @param options.last  the hash of the session that is ended after all others. If this call fails, that session may still be valid, and
+   *   its browser can try again.
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
@@ -70,8 +71,9 @@ export async function startSession(
 const REFRESHED_EVERY_MS = 3_600_000;
 
 /**
- * Finds the session of a token; undefined when there is none, or it has ended. It costs one read, and once an hour a write. So the idle
- * time may count from a request that was up to an hour before the last one. A session may end an hour early, but never late.
+ * Finds the session of a token; undefined when there is none, or the session has ended. This costs one read, and at most once an hour a
+ * write. So the idle time may count from a request that was up to an hour before the last request. A session may end an hour early, but
+ * never late.
  */
 export async function findSession(
   sessions: SessionCredentials,
@@ -81,12 +83,12 @@ export async function findSession(
   const tokenHash = hashToken(token);
   const session = tokenHash && (await sessions.find(tokenHash));
   const now = clock();
-  // The time decides, not the row: DynamoDB may delete expired rows days late.
+  // The row may exist although the session has ended: DynamoDB may delete expired rows days late.
   if (!session || session.expiresAt <= now) return undefined;
   const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
   if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
     const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
-    // When this fails, the session is valid nevertheless.
+    // If this fails, the session stays valid.
     await briefly(() => sessions.refresh(refreshed)).catch((error) => {
       log('warn', 'session not refreshed; the next request does it', describeError(error));
     });
@@ -108,10 +110,10 @@ export function hashToken(token: string): string | undefined {
   return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 }
 
-/** The id of a session in the audit trail: the beginning of the hash of its token, which cannot be used as a cookie. */
+/** The id of a session in the audit trail: the first 12 digits of the hash of its token. This id cannot be used as a cookie. */
 export const sessionIdOf = (tokenHash: string): string => tokenHash.slice(0, 12);
 
-/** A session ends when it was idle for {@link SESSION_IDLE_MS}, and {@link SESSION_MAX_MS} after login in any case. */
+/** A session ends when it was idle for {@link SESSION_IDLE_MS}, and at the latest {@link SESSION_MAX_MS} after the login. */
 function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
   return Math.min(refreshedAt + SESSION_IDLE_MS, createdAt + SESSION_MAX_MS);
 }
