@@ -126,8 +126,8 @@ function withinStorage(bytes: number, { limits, known }: Charge): Clause {
 function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
   const today = { ':today': dayOf(now) };
   const room = uploadBytesPerDayOf(known, limits) - bytes;
-  // An upload that is larger than the limit of a day must not begin a new day. It gets the second clause below, whose condition always
-  // fails for it.
+  // An upload that is larger than the limit of a day must not begin a new day. Such an upload gets the second clause below, whose condition
+  // then always fails.
   const begins = (known.sent === undefined || known.sent.day < dayOf(now)) && room >= 0;
   return begins
     ? {
@@ -142,7 +142,7 @@ function withinDay(bytes: number, { limits, known, now }: Charge): Clause {
       };
 }
 
-/** How long the name of a deleted file may stay in the seal of its leaf. Then one new seal is written for all deletions of a day. */
+/** How long the name of a deleted file may stay in the seal of its leaf. So one new seal covers all deletions of a day. */
 const SEAL_WAITS_MS = 24 * 3_600_000;
 
 /**
