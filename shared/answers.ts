@@ -80,7 +80,7 @@ export interface Health {
   readonly storage: 'ok' | 'error';
 }
 
-/** The answer to the end of a session, or of all of them. */
+/** The answer to `POST /auth/logout` and to `DELETE /auth/sessions`. */
 export interface LoggedOut {
   readonly logged_out: true;
 }

@@ -1,6 +1,7 @@
 /**
  * Runs a task for each item, up to `concurrency` at a time, and returns the results in the order of the items.
- * @throws the error of the first task that fails. Then no further task starts, and the error is thrown when the running tasks have ended.
+ * @throws the error of the first task that fails. After the failure no further task starts. The error is thrown when the running tasks have
+ *   ended.
  */
 export async function eachOf<Item, Result>(
   items: readonly Item[],

@@ -1,13 +1,13 @@
 import { type LimitName, parseLimit } from './limits.ts';
 
 /**
- * Every variable that a function or `npm run admin` may find in its environment. The list does not have the limits (see `limits.ts`),
- * `DATA_DIR` of `npm start`, and the variables that Lambda itself sets. The stack gives each function only the variables that it needs.
- * Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `admin/` read them, through this
- * file. Domain code takes values.
+ * Every variable that a function or `npm run admin` may find in its environment. Three kinds are not in the list: the limits (see
+ * `limits.ts`), `DATA_DIR` of `npm start`, and the variables that Lambda itself sets. The stack gives each function only the variables that
+ * it needs. Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `admin/` read variables,
+ * through this file. Domain code gets the values as arguments.
  */
 export const VARIABLES = {
-  STAGE: '`prod`, `dev` or `local`; on every metric, and decides the prefix of API keys',
+  STAGE: '`prod`, `dev` or `local`; every metric has it, and it decides the prefix of API keys',
   COMMIT: 'the commit of the code that runs; `unknown` when it was not built in a clone of the repository',
   ACCOUNTS_TABLE: 'name of the accounts table',
   FILES_TABLE: 'name of the files table',
@@ -17,7 +17,7 @@ export const VARIABLES = {
   IDEMPOTENCY_TABLE: 'name of the idempotency table',
   AUDIT_LOG: 'name of the log group of the audit trail, for `npm run admin`',
   UPLOADS_BUCKET: 'name of the bucket that holds the files',
-  CDN_URL: 'address files are served from, without a trailing slash',
+  CDN_URL: 'address from which files are served, without a trailing slash',
   CDN_DISTRIBUTION_URL:
     'the same address under cloudfront.net, which goes on working when the operator has a domain of their own',
   APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
@@ -26,15 +26,18 @@ export const VARIABLES = {
   CANARY_KEY_PARAMETER: 'name of the SSM parameter (SecureString) with the API key of the canary',
   CANARY_STREAMS: '`true` when the canary uploads through the streaming lane as well',
   CHECK_SECONDS: 'for how many seconds the check of a deployment is repeated',
-  STREAMING_PLACES: 'how many requests one process of the streaming lane serves at once',
+  STREAMING_PLACES: 'how many requests one process of the streaming lane serves at the same time',
   NEEDED_VARIABLES:
-    'comma-separated names of the variables and limits that this function needs by infra/constructs/needs.ts',
+    'comma-separated names of the variables and limits that this function needs (see infra/constructs/needs.ts)',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; people with an address in these domains may log in',
   ALLOWED_EMAILS:
     'comma-separated; people with these addresses may log in; the word `everyone` stands for all addresses',
 } as const;
 
-/** In the list of addresses that may log in, this word stands for all addresses. If both lists are empty, every login is refused. */
+/**
+ * In `ALLOWED_EMAILS` this word stands for all addresses. If `ALLOWED_EMAILS` and `ALLOWED_EMAIL_DOMAINS` are both empty, every login is
+ * refused.
+ */
 export const EVERYONE = 'everyone';
 
 export type VariableName = keyof typeof VARIABLES;
@@ -42,7 +45,7 @@ export type VariableName = keyof typeof VARIABLES;
 checkEnvironment();
 
 /**
- * Makes a function that lacks a variable of `NEEDED_VARIABLES` fail when it loads. Without this check, the function would fail only at the
+ * If a variable of `NEEDED_VARIABLES` is missing, the function fails when it loads. Without this check, the function would fail only at the
  * first request that uses the variable. Tests and the operator's command do not set `NEEDED_VARIABLES`, so nothing is checked there.
  */
 function checkEnvironment(): void {
@@ -66,7 +69,7 @@ export function list(name: VariableName): string[] {
     .flatMap((item) => item.trim() || []);
 }
 
-/** @throws Error naming the limit when the stack did not set it or it is out of bounds. */
+/** @throws Error naming the limit when the stack did not set the limit, or its value is out of bounds. */
 export function limit(name: LimitName): number {
   const text = process.env[name];
   if (!text) throw new Error(`environment variable ${name} is not set`);

@@ -132,7 +132,7 @@ export function asApiError(thrown: unknown): ApiError {
   return thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
 }
 
-/** For `catch`: resolves with undefined when the thing is gone (`not_found`), and rethrows every other error. */
+/** For `.catch(…)` of a promise: turns the error `not_found` into undefined, and rethrows every other error. */
 export function undefinedIfNotFound(error: unknown): undefined {
   if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
 }

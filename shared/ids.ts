@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 /** Digits of base 62, in the order of their values. */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BITS_PER_CHARACTER = Math.log2(BASE62.length);
-/** Bytes from this on are discarded: 248 is the largest multiple of 62, so the digits are uniform. */
+/** Random bytes from this value on are discarded. It is 248, the largest multiple of 62 up to 256, so all digits are equally likely. */
 const FAIR_BYTES = 256 - (256 % BASE62.length);
 
 /**
- * A token that cannot be guessed, of letters and digits: at least `bits` bits from the system's random source, uniform, and of
- * fixed length (22 characters for 128 bits, 43 for 256).
+ * A token of letters and digits that cannot be guessed. It has at least `bits` random bits from the system's random source. Its length
+ * depends only on `bits`: 22 characters for 128 bits, 43 for 256.
  */
 export function randomToken(bits: number): string {
   const length = Math.ceil(bits / BITS_PER_CHARACTER);
@@ -29,8 +29,8 @@ export function toBase62(value: number, width: number): string {
 }
 
 /**
- * An id whose text sorts by the time it was made, in milliseconds. Of its bits, 74 are random, or 54 if it carries a number. So the id is
- * unique, but not secret. Source: RFC 9562, section 5.7.
+ * An id whose text sorts by the time at which the id was made, in milliseconds. 74 of its bits are random, or 54 if it carries a number. So
+ * the id is unique, but not secret. Source: RFC 9562, section 5.7.
  * @param now  epoch milliseconds.
  * @param carried  a number of 20 bits, to be read by {@link numberOfUuid}. Without it, these bits are random as well.
  */
@@ -38,7 +38,7 @@ export function uuidv7(now: number = Date.now(), carried?: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now, 0, 6);
   if (carried !== undefined) {
-    // Byte 8 begins with the variant.
+    // The number leaves out byte 8, because that byte begins with the variant of the UUID.
     bytes.writeUInt16BE(carried >> 8, 6);
     bytes.writeUInt8(carried & 0xff, 9);
   }
@@ -77,7 +77,7 @@ export function uuidOfBytes(bytes: Uint8Array): string {
 const UUID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 const UUID_FORMAT = '$1-$2-$3-$4-$5';
 
-/** True for a UUID as we write them: lower-case, with hyphens. */
+/** True for a UUID in the form that we write: lower-case, with hyphens. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 }

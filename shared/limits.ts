@@ -1,7 +1,7 @@
 /**
  * The limits that several parts of the service share. Durations are in milliseconds unless their name says otherwise. An operator may
- * change the {@link CONFIGURABLE_LIMITS}: on AWS in the file of the stage, under `npm start` in the environment. The stacks give them to
- * the functions as variables of the same names.
+ * change the {@link CONFIGURABLE_LIMITS}: on AWS in the file of the stage, under `npm start` in the environment. The stacks give these
+ * limits to the functions as variables of the same names.
  */
 
 const KIB = 1024;
@@ -28,7 +28,7 @@ export const CONFIGURABLE_LIMITS = {
     // Zero is for a service that stores nothing.
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
-    meaning: `Bytes that one account may send in a day (UTC); unless it is set, ${FILLS_PER_DAY} × \`STORAGE_LIMIT_BYTES\``,
+    meaning: `Bytes that one account may send in a day (UTC); if this variable is not set, ${FILLS_PER_DAY} × \`STORAGE_LIMIT_BYTES\``,
   },
   RATE_LIMIT_UPLOADS_PER_MINUTE: { default: 60, min: 1, max: 1_000_000, meaning: '`POST /files`, per account' },
   RATE_LIMIT_LISTS_PER_MINUTE: { default: 120, min: 1, max: 1_000_000, meaning: '`GET /files`, per account' },
@@ -63,8 +63,9 @@ export function parseLimit(name: LimitName, text: string | undefined): number {
 }
 
 /**
- * Reads all configurable limits from texts by name: those of a stage's file, or an environment. An absent one has its default.
- * @throws Error naming the variable when one is not a whole number within its bounds.
+ * Reads all configurable limits, as text, from a stage's file or an environment. An absent limit gets its default. If
+ * `UPLOAD_BYTES_PER_DAY` is absent, it is computed from `STORAGE_LIMIT_BYTES`.
+ * @throws Error naming the variable when a limit is not a whole number within its bounds.
  */
 export function readLimits(environment: Readonly<Record<string, string | undefined>>): Record<LimitName, number> {
   const limits = Object.fromEntries(
@@ -79,8 +80,8 @@ export function readLimits(environment: Readonly<Record<string, string | undefin
 export const RATE_WINDOW_MS = 60_000;
 
 /**
- * The longest form of the inline lane. A Lambda event holds 6 MiB; a body grows by 4/3 as base64, so 4 MiB becomes 5.33 MiB
- * and leaves room for the headers. Source: Lambda quotas, "Invocation payload".
+ * The longest form of the inline lane. A Lambda event holds 6 MiB. In base64 a body is a third longer, so 4 MiB become 5.33 MiB, which
+ * leaves room for the headers. Source: Lambda quotas, "Invocation payload".
  */
 export const INLINE_BODY_MAX_BYTES = 4 * MIB;
 
@@ -93,7 +94,7 @@ export const MULTIPART_FRAMING_MAX_BYTES = 1 * MIB;
  */
 export const DELETED_BYTES_KEPT_DAYS = 7;
 
-/** The longest JSON body. The longest legitimate one (a ticket with a name of 255 bytes, escaped) is under 2 KiB. */
+/** The longest JSON body. The longest legitimate one (the request for a ticket with a name of 255 bytes, escaped) is under 2 KiB. */
 export const JSON_BODY_MAX_BYTES = 64 * KIB;
 
 export const FILE_NAME_MAX_BYTES = 255;
@@ -106,37 +107,35 @@ export const API_KEYS_PER_ACCOUNT_MAX = 100;
 /** How long the record of an `Idempotency-Key` is kept. */
 export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
-/**
- * The lowest rate at which an upload may arrive, in bytes a second, averaged over its time. Even a phone with a weak signal sends
- * faster.
- */
+/** The lowest average rate at which an upload may arrive, in bytes a second. Even a phone with a weak signal sends faster. */
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
 /** The lease on the slot of a streaming upload, which is renewed while the upload is under way. */
 export const STREAMING_LEASE_MS = MINUTE_MS;
 /** How many uploads one account may stream at the same time: enough to upload a folder, too few to occupy every server. */
 export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
- * How many requests one environment of the streaming function serves at the same time (its places). There are many, because slow clients
- * hold places for long. But there are fewer than the 50 connections that the SDK opens to S3. A further upload would have to wait for a
- * connection, and a call does not wait long. An environment has 2 GB of memory, and an upload needs less than 20 MB. All uploads of an
- * environment share its 1 Gbit/s. Decision 0015.
+ * How many requests one environment of the streaming function serves at the same time (its places). There are many places, because slow
+ * clients hold them for a long time. But there are fewer places than the 50 connections that the SDK opens to S3, so that no upload waits
+ * for a connection. An environment has 2 GB of memory, and an upload needs less than 20 MB. All uploads of an environment share its 1
+ * Gbit/s. Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
-/** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only then. */
+/** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only when the PUT begins. */
 export const DIRECT_URL_TTL_MS = 15 * MINUTE_MS;
 /** The time from the end of the slowest PUT to the end of its ticket: enough for the event of the bucket and its two retries. */
 const DIRECT_SETTLING_MS = 5 * MINUTE_MS;
 
 /**
- * How long a ticket lives after its URL was signed. Even a PUT that begins at the last moment and is as slow as allowed ends
- * before that. It is 20 minutes for a small file, and 2 h 7 min for one of 100 MiB; always whole seconds.
+ * How long a ticket lives after its URL was signed. Even a PUT that begins at the last moment and is as slow as allowed ends before the
+ * ticket does. The ticket of a small file lives for 20 minutes, that of 100 MiB for 2 h 7 min. The result is always a whole number of
+ * seconds.
  */
 export function directTicketMs(sizeBytes: number): number {
   const slowestPutMs = Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_SECOND) * 1_000;
   return DIRECT_URL_TTL_MS + slowestPutMs + DIRECT_SETTLING_MS;
 }
 
-/** How many sessions an account may have. One more ends the oldest. */
+/** How many sessions an account may have. A login beyond this number ends the oldest session. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100;
 /** A session ends after this long without a request. */
 export const SESSION_IDLE_MS = 7 * DAY_MS;

@@ -18,13 +18,16 @@ export const METRICS = {
   RateLimited: 'Count',
   /** Answers of the streaming lane with a status of 5xx, which no gateway counts. */
   StreamingFailures: 'Count',
-  /** The most requests that one process of the streaming lane served simultaneously, for each minute in which it served any. */
+  /**
+   * The largest number of requests that one process of the streaming lane served at the same time. It is written for each minute in which
+   * the process served any.
+   */
   StreamingPlaces: 'Count',
   /** Logins that failed by our fault or the provider's. They are redirects, so no gateway counts them. */
   LoginFailures: 'Count',
   /** How many steps failed in a run of the canary. */
   CanaryFailures: 'Count',
-  /** The rows that a sweep finished. Each sweep writes its metrics, but no counts of 0. */
+  /** The rows that a sweep finished. A sweep does not write this metric or the next two when the count is 0. */
   Swept: 'Count',
   /** The rows and objects that a sweep could not finish. */
   SweepFailures: 'Count',
@@ -46,8 +49,8 @@ export const LANES = ['inline', 'streaming', 'direct'] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
- * The dimensions of a metric, besides the stage. Each value is a metric of its own, which costs money: so there is no
- * dimension that grows with accounts, files or clients.
+ * The dimensions of a metric, besides the stage. Each value of a dimension is a metric of its own, and each metric costs money. So no
+ * dimension has a value for each account, file or client.
  */
 export type MetricDimensions =
   | { readonly Lane: Lane }
@@ -62,7 +65,7 @@ export type MetricDimensions =
  * metrics with the embedded metric format".
  */
 export function measure(dimensions: MetricDimensions, values: Readonly<Partial<Record<MetricName, number>>>): void {
-  // The variable is read here and not at load, because the stacks import this file too, and have no such variable.
+  // `STAGE` is read here, and not when this file loads. The stacks import this file too, and must not need the variable.
   const allDimensions = { Stage: required('STAGE'), ...dimensions };
   const definitions = (Object.keys(values) as MetricName[]).map((Name) => ({ Name, Unit: METRICS[Name] }));
   const directive = {

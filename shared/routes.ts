@@ -1,6 +1,6 @@
 /**
- * The table of routes. The stack makes a gateway method, a function and a role for each row; the README's table is generated
- * from it; the tests go through it. (The local AWS knows only the synthesized templates.)
+ * The table of routes. The stack makes a gateway method, a function and a role for each row. The README's table of routes is generated from
+ * these rows, and many tests check every row. (The local AWS knows only the synthesized templates.)
  */
 
 /** `key-or-session`: an API key or a session cookie. `session`: only a cookie, so that a leaked key cannot make keys. */

@@ -5,7 +5,8 @@ import { ApiError } from './errors.ts';
 /**
  * How long the current work may take (decision 0017). Every call to AWS, wherever it is in the code (see `aws/failures.ts`), runs under the
  * limit of the work that makes the call. When the time is over, or the work has ended, its calls are aborted and no new ones begin. Lambda
- * freezes a function after its answer, and resumes it at the next request; then no work goes on for the request before.
+ * freezes a function after its answer, and resumes it at the next request. The limit makes sure that no work of the earlier request goes on
+ * then.
  *
  * An invocation ends like this, in milliseconds before Lambda would end it:
  *
@@ -45,7 +46,7 @@ export function timeLimit(): AbortSignal | undefined {
 /**
  * Runs work under its own limit, within the current one.
  * @param endsAt  epoch milliseconds.
- * @param reason  the error that calls to AWS throw after that; `timeout` by default.
+ * @param reason  the error that calls to AWS throw after `endsAt`; `timeout` by default.
  */
 export async function limited<Result>(
   endsAt: number,
@@ -65,7 +66,7 @@ export async function limited<Result>(
 
 /**
  * Waits for a promise, but not beyond the limit of the current work.
- * @throws the reason of the limit when that comes first.
+ * @throws the error of the limit when the limit is reached first.
  */
 export async function inTime<Result>(awaited: Promise<Result>): Promise<Result> {
   const signal = timeLimit();
@@ -97,7 +98,7 @@ export interface Deadline {
   readonly deadlineAt: number;
 }
 
-/** @throws ApiError `timeout` when the deadline has passed. Then nothing has begun. */
+/** @throws ApiError `timeout` when the deadline has passed. */
 export function checkDeadline({ deadlineAt }: Deadline): void {
   if (Date.now() >= deadlineAt) throw new ApiError('timeout', { detail: 'the deadline has passed' });
 }

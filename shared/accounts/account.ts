@@ -17,13 +17,13 @@ export interface Account {
   readonly nextSeq: number;
   /** `createdAt` of the newest file that the account has ever had, in epoch milliseconds; 0 before the first. */
   readonly lastFileAt: number;
-  /** Removed files by listing group (see `removed` in `shared/files/listing-counters.ts`). */
+  /** The number of deleted files in each group of the listing (see `removed` in `shared/files/listing-counters.ts`). */
   readonly removed: ReadonlyMap<number, number>;
   /** A transaction that makes a file fails if this number was raised after the account was read (`SettlementStore.giveUp`). */
   readonly fence: number;
-  /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the first. */
+  /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the account has sent any. */
   readonly sent?: { readonly day: number; readonly bytes: number };
-  /** The storage limit that the operator set for this account, in bytes. When it is absent, the default holds. */
+  /** The storage limit that the operator set for this account, in bytes. When it is absent, the default applies. */
   readonly storageLimitBytes?: number;
   /** True when the operator suspended the account: its keys and sessions are refused. */
   readonly isSuspended: boolean;

@@ -10,10 +10,10 @@ export interface AccountLimits {
   readonly uploadBytesPerDay: number;
 }
 
-/** The part of an account that decides how much it may take. It can change after it was read. */
+/** The part of an account that decides how much the account may store and send. This part can change after it was read. */
 type KnownAccount = Pick<Account, 'storageLimitBytes' | 'sent'>;
 
-/** How much one account may take, as far as the caller knows. The store checks what has changed since. */
+/** How much one account may store and send, as far as the caller knows. The store checks what has changed since. */
 export interface Allowance {
   readonly limits: AccountLimits;
   readonly known: KnownAccount;
@@ -40,9 +40,9 @@ export function uploadBytesPerDayOf(account: Pick<Account, 'storageLimitBytes'>,
 }
 
 /**
- * Why one more file of this size does not fit; undefined when it fits. If the account has already sent more than its bytes of the day, the
- * answer is `day used up` even if the storage is full too. So a full account cannot go on sending. Otherwise a file that is larger than the
- * whole storage limit gets `no room`, because it would not fit on another day either.
+ * Why one more file of this size does not fit; undefined when it fits. If the account has already sent more today than it may send in a
+ * day, the answer is `day used up` even if the storage is full too. So a full account cannot go on sending. Otherwise a file that is larger
+ * than the whole storage limit gets `no room`, because it would not fit on another day either.
  */
 export function refusalOf(
   account: Account,

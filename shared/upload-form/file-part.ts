@@ -36,8 +36,8 @@ export function describePart(headers: Map<string, string>, boundary: string): Pa
 }
 
 /**
- * The headers of a part by name in lower case, in the order they came. If a name is repeated, its first header counts. It is
- * a Map, because a client can call a header `__proto__`.
+ * The headers of a part by name in lower case, in the order they came. If a name is repeated, its first header counts. The result is a Map,
+ * because a client can call a header `__proto__`.
  *
  * Lines end only in CRLF, so a bare CR or LF in a file name begins no new header. A line that begins with white space
  * continues the line before it (RFC 5322, section 2.2.3).
@@ -88,8 +88,8 @@ const NEEDLE_BOUNDARY = '--------------------NODENEEDLEHTTPCLIENT';
  * How the client percent-encodes the whole of `filename`; undefined when it does not. The value alone cannot tell: a browser
  * sends the name `a%20b.txt` as it is. But two clients can be recognised:
  * - needle by its boundary, which is always the same;
- * - aiohttp: no other client we know both has a random UUID as its boundary and sends `Content-Type` before
- *   `Content-Disposition`. Source: aiohttp 3.14.5, multipart.py and helpers.py.
+ * - aiohttp: no other client that we know both has a random UUID as its boundary and sends `Content-Type` before `Content-Disposition`.
+ *   Source: aiohttp 3.14.5, multipart.py and helpers.py.
  */
 function nameEncoder(headers: Map<string, string>, boundary: string): NameEncoder | undefined {
   if (boundary === NEEDLE_BOUNDARY) return encodeURIComponent;
@@ -126,9 +126,9 @@ function clientFileName(parameters: Map<string, string>, encoder: NameEncoder | 
 }
 
 /**
- * Decodes a name, unless encoding the result in the client's way does not give the name again: then the client has not encoded it. (aiohttp
- * encodes by default, but not with `quote_fields=False`. A name with a character that it would have encoded, such as a space, was not
- * encoded. A name like `a%20b.txt` may be either, and is decoded, because aiohttp encodes by default.)
+ * Decodes a name if the client has encoded it. To find that out, the function encodes the decoded name in the client's way, and compares
+ * the two texts. (aiohttp encodes by default, but not with `quote_fields=False`. A name with a character that aiohttp would have encoded,
+ * such as a space, was not encoded. A name like `a%20b.txt` may be encoded or not. It is decoded, because aiohttp encodes by default.)
  */
 function decodedName(text: string, encoder: NameEncoder): string {
   const name = percentDecoded(text, 'utf8');

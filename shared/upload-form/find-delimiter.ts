@@ -38,8 +38,8 @@ export function findDelimiter(unread: Buffer, marker: Buffer, isAtEnd: boolean):
 }
 
 /**
- * Reads the rest of a delimiter line: two dashes if it is the last one, white space, CRLF. It reads byte by byte, because a
- * file may be full of boundaries that are not delimiters.
+ * Reads the rest of a delimiter line: two dashes if it is the last one, white space, CRLF. It reads byte by byte and stops as early as it
+ * can, because a file may be full of boundaries that are not delimiters.
  * @returns `begun` when the rest may still arrive; undefined when the line is content.
  */
 function restOfDelimiterLine(unread: Buffer, start: number, isAtEnd: boolean): Delimiter | 'begun' | undefined {

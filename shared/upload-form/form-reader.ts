@@ -46,7 +46,10 @@ const HEADERS_END = Buffer.from('\r\n\r\n');
  * content, then `skipEpilogue`. Each call throws ApiError `invalid_request` when the body is not a form.
  */
 export class FormReader {
-  /** Why the source ended too early; undefined until it has. Every later call that needs more bytes throws this error again. */
+  /**
+   * The error by which the source ended too early; undefined when there was none. Every later call that needs more bytes throws this error
+   * again.
+   */
   failure: ApiError | undefined;
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #marker: Buffer;

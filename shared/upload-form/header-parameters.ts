@@ -8,9 +8,9 @@ const PARAMETER_END = /[ \t]*(?:;[ \t]*(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=|$)
 const PARAMETERS_MAX = 16;
 
 /**
- * The parameters of a header such as `form-data; name="file"; filename="a.txt"`, by name in lower case. If a name is
- * repeated, its first parameter counts; of more than {@link PARAMETERS_MAX} the first ones count. It is a Map, because a
- * client can call a parameter `__proto__`.
+ * The parameters of a header such as `form-data; name="file"; filename="a.txt"`, by name in lower case. If a name is repeated, its first
+ * parameter counts; of more than {@link PARAMETERS_MAX} the first ones count. The result is a Map, because a client can call a parameter
+ * `__proto__`.
  *
  * It reads what clients send rather than RFC 9110's grammar: a value without quotes may hold spaces and `;`, and a quoted one may hold bare
  * quotes and backslashes. A quote or `;` ends a value only where {@link PARAMETER_END} matches.
@@ -73,7 +73,7 @@ function bareEnd(header: string, start: number): number {
 }
 
 /**
- * Removes the backslash of `\"` and `\\`. Before any other character it stays, because it belongs to a path such as
+ * Removes the backslash of `\"` and `\\`. A backslash before any other character stays, because it belongs to a path such as
  * `C:\dir\file.txt`, which old clients do not escape.
  */
 function unescapeQuotes(text: string): string {

@@ -7,16 +7,16 @@ export const PARTS_MAX = 1000;
 
 export interface FilePart extends FileDescription {
   /**
-   * The content, to be read once, in pieces as large as the source's chunks. When the body is cut it throws the error that
-   * {@link readUploadForm} will reject with.
+   * The content, to be read once, in pieces as large as the source's chunks. When the body is cut, reading throws the error with which
+   * {@link readUploadForm} will reject.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface FileHandler<T> {
   /**
-   * Stores the file of the form. While it runs, the source is read only as fast as it reads `body`. What it leaves unread is skipped.
-   * Before it rejects, it must clean up after itself.
+   * Stores the file of the form. While `onFile` runs, the source is read only as fast as `onFile` reads `body`. The rest of `body` that it
+   * leaves unread is skipped. Before it rejects, it must clean up after itself.
    */
   readonly onFile: (file: FilePart) => Promise<T>;
   /** Undoes the result of `onFile`, because the rest of the form was bad. */
@@ -27,8 +27,8 @@ export interface FileHandler<T> {
  * Reads a `multipart/form-data` body (RFC 7578) with one file part under any field name. It needs constant memory, and never reads faster
  * than `onFile` does. Other fields, unselected file inputs, preamble and epilogue are skipped.
  *
- * The file is the part with a file name. If no part has one, it is the only part with a content type other than
- * `text/plain` (decision 0020). Which of the two rules applies may be known only at the end of the form: see {@link FileOfForm}.
+ * The file is the part with a file name. If no part has a file name, the file is the only part with a content type other than `text/plain`
+ * (decision 0020). Which of the two rules applies may be known only at the end of the form: see {@link FileOfForm}.
  *
  * `onFile` may run before the end of the body is known. So this resolves with the result of `onFile` only after the closing
  * delimiter and the end of the source. When anything fails in between, it first awaits `discard` of that result. If `discard`
@@ -72,10 +72,10 @@ export async function readUploadForm<T>(
 /**
  * Finds the file among the parts of a form, and passes it to `onFile`.
  *
- * A part with a file name is the file, and is passed on as it arrives. A part without one may be the file, or a field with a
- * type (`curl -F 'meta={};type=application/json'`). While it is small enough to be a field, it is held in memory: then a part
- * with a file name makes it a field, or the end of the form makes it the file. When it is larger than a field may be, it is
- * passed on immediately. The result does not depend on the order of the parts.
+ * A part with a file name is the file, and is passed on as it arrives. A part without a file name may be the file, or a field with a type
+ * (`curl -F 'meta={};type=application/json'`). Such a part is held in memory. If a part with a file name follows, the held part is a field.
+ * If the form ends, the held part is the file. But as soon as the part becomes larger than a field may be, it is passed on as the file. The
+ * result does not depend on the order of the parts.
  */
 class FileOfForm<T> {
   readonly #reader: FormReader;
@@ -106,7 +106,7 @@ class FileOfForm<T> {
     return this.#reader.skipContent();
   }
 
-  /** The result of `onFile`, at the end of the form. @throws ApiError `invalid_request` if it has no file or two. */
+  /** The result of `onFile`, at the end of the form. @throws ApiError `invalid_request` if the form has no file, or two. */
   async atEnd(): Promise<T> {
     if (this.#held) await this.#store(this.#held.part, piecesOf(this.#held.content));
     if (this.#stored) return this.#stored.result;
@@ -119,7 +119,7 @@ class FileOfForm<T> {
   }
 
   async #hold(part: PartDescription): Promise<void> {
-    // Copied, because a view of a few bytes would keep the whole chunk in memory.
+    // The pieces are copied, because a view of a few bytes would keep the whole chunk in memory.
     const memory = Buffer.allocUnsafe(this.#reader.framingLeft);
     let length = 0;
     for (let piece = await this.#reader.readContent(); piece; piece = await this.#reader.readContent()) {
@@ -149,7 +149,7 @@ function twoFiles(): ApiError {
   return invalidForm('the form has two file parts');
 }
 
-/** The content of the reader's current part, after what was already read of it. */
+/** The content of the reader's current part. It begins with `read`, the pieces that were read already. */
 async function* contentOf(reader: FormReader, ...read: readonly Buffer[]): AsyncGenerator<Uint8Array, undefined> {
   yield* piecesOf(...read);
   for (let piece = await reader.readContent(); piece; piece = await reader.readContent()) yield piece;
