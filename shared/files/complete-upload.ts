@@ -24,8 +24,9 @@ interface CompletingStores {
 /** The time from the deadline of an attempt to the end of its lease. The attempt may go on for a part of this time. */
 const LEASE_MARGIN_MS = WORK_AFTER_DEADLINE_MS + 1_000;
 /**
- * How long a lease lasts at most, besides {@link SLOW_COPY} times the time that the copy should take. An attempt for a client ends before
- * that. An attempt for the event may work for two minutes. If it dies, the other attempts wait only until its lease ends.
+ * How long a lease lasts at most, in addition to {@link SLOW_COPY} times the time that the copy should take. An attempt for a client ends
+ * before its lease does. An attempt for the bucket's event may work for two minutes, which is longer than its lease. If this attempt dies,
+ * the other attempts wait only until the lease ends.
  */
 const LEASE_MAX_MS = 30_000;
 const SLOW_COPY = 6;
@@ -41,7 +42,7 @@ const TRIES = 3;
 
 interface Completing extends Deadline {
   readonly fileCountLimit: number;
-  /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt may take. */
+  /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt should take. */
   readonly patienceMs?: number;
   /** The ticket, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
   readonly ticket?: Promise<Ticket | undefined>;
@@ -176,8 +177,8 @@ const noRoomForFile = ({ fileCountLimit }: Pick<Completing, 'fileCountLimit'>) =
   });
 
 /**
- * Gives the lease back, so that the next attempt need not wait for its end. Then removes the copy. If this fails or we die, the lease ends
- * by itself, and the sweeper removes the copy when the ticket ends.
+ * Gives the lease back, so that the next attempt need not wait for its end. Then removes the copy. If either step fails or we die, the
+ * lease ends by itself, and the sweeper removes the copy when the ticket ends.
  * @returns the file if the attempt has made it after all: the answer of its transaction was lost, or an earlier try of the transaction
  *   arrived late.
  */
@@ -195,12 +196,13 @@ async function endAttempt(stores: CompletingStores, ref: FileRef, objectKey: str
 }
 
 /**
- * Handles the bucket's event that an object has arrived. If a pending ticket waits for these bytes, this makes its file, even if the client
- * never sends the request to complete it. Other bytes stay until their ticket ends, because their presence makes S3 refuse further PUTs;
- * then they are removed. Events may come late, twice and out of order, so only the ticket and the object decide. The events of the empty
- * objects that we store ourselves change nothing.
+ * Handles the bucket's event that an object has arrived. If a pending ticket waits for these bytes, this function makes the file, even if
+ * the client never sends the request to complete the upload. If the ticket is no longer pending, the bytes stay until the ticket ends, so
+ * that S3 refuses further PUTs. If the ticket has ended, this function removes the bytes. Events may come late, twice and out of order, so
+ * only the ticket and the object decide. The events of the empty objects that we store ourselves change nothing.
  *
- * Usually the client's own attempt is under way. Then this waits for that attempt or, if it died, for the end of its lease.
+ * Usually the client's own attempt is under way. Then this function waits until that attempt ends or, if the attempt died, until its lease
+ * ends.
  * @throws ApiError `service_unavailable` or `timeout`: then the event must be delivered again.
  */
 export async function completeArrivedUpload(

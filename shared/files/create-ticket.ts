@@ -41,7 +41,7 @@ export interface TicketInput extends Deadline {
   readonly early?: Promise<Pick<AccountAndRecord, 'account'>>;
 }
 
-/** A ticket for its client. */
+/** A ticket as its client gets it. */
 export interface IssuedTicket {
   readonly id: string;
   readonly put: SignedPut;
@@ -54,7 +54,6 @@ type TicketAnswer =
   /** An earlier ticket with the same `Idempotency-Key` has become this file. */
   | { readonly kind: 'file'; readonly file: StoredFile; readonly isReplay: true };
 
-/** 32 bytes in base64: the last of 43 digits carries four bits, so its two lowest are zero. */
 const SHA256_BASE64 = new RegExp(CHECKSUM_SHA256.pattern);
 
 /**
@@ -122,7 +121,10 @@ export async function createTicket(
   throw serviceUnavailable({ detail: 'other requests took the key each time' });
 }
 
-/** Finds the ticket or file that the request's `Idempotency-Key` stands for. If there is none, makes the claim to write for it. */
+/**
+ * Finds the ticket or file that the request's `Idempotency-Key` stands for. If there is none, returns the claim that the new ticket makes
+ * on the key.
+ */
 async function useKey(
   stores: TicketStores,
   { accountId, request, idempotencyKey }: TicketInput,
@@ -175,7 +177,7 @@ async function reserve(
 }
 
 /**
- * Signs a new URL for a ticket, and makes the ticket end later. So the client keeps the reservation for as long as it sends.
+ * Signs a new URL for a ticket, and makes the ticket end later. So the reservation lasts for as long as a PUT to the new URL may take.
  * @returns undefined when the ticket is no longer pending.
  */
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {

@@ -16,7 +16,7 @@ export interface DeletingStores {
   readonly tickets: TicketStore;
 }
 
-/** The row is due for the sweeper after this long. By then the function that deletes has ended. */
+/** If the object could not be removed, its row is due for the sweeper after this time. By then the function that deletes has ended. */
 const SWEEPER_WAITS_MS = 30_000;
 
 interface Deleting extends Deadline {
@@ -36,8 +36,9 @@ const TRIES = 3;
  * file out of the books and removes its row. So when the row is gone, the deletion is complete. The request succeeds even if the storage is
  * slow or fails. If the storage does not remove the object in two seconds, the row stays, and the sweeper removes both.
  *
- * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If that fails or we die
- * before it, one PUT may still succeed. Its bytes become no file, and are removed when the ticket ends. Until then S3 refuses further PUTs.
+ * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If this write fails, or we
+ * die before it, one PUT may still succeed. The bytes of that PUT become no file, and are removed when the ticket ends. Until then S3
+ * refuses further PUTs.
  * @throws ApiError `not_found` for an unknown id, an id of another account, a form that is still arriving, and a deleted file.
  */
 export async function deleteFile(
@@ -76,7 +77,7 @@ export async function deleteFile(
 /**
  * Tries to remove the object of a file, or to store the empty object of a cancelled ticket. If this fails, the deletion still succeeds. The
  * sweeper removes what is left, at the latest when the ticket ends.
- * @returns whether it was done.
+ * @returns true when the work was done.
  */
 async function tryNow(ref: FileRef, work: () => Promise<void>): Promise<boolean> {
   try {

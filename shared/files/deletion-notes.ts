@@ -1,8 +1,8 @@
 import type { FileRef } from './file.ts';
 
 /**
- * A deletion is noted before it removes anything. The sweeper reads every note, and repeats the deletions in it. So a deletion whose
- * process died is finished (decision 0032).
+ * A deletion is noted before it removes anything. The sweeper reads every note, and repeats the deletions in it. So a deletion is finished
+ * even if its process dies (decision 0032).
  */
 
 /** The files of one account whose deletion began in the same span of {@link NOTE_MS}. If there were many, a note has only some of them. */

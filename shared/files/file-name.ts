@@ -24,13 +24,13 @@ const VISIBLE = /[^.\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const HEAD_LENGTH = 2 * FILE_NAME_MAX_BYTES;
 const TAIL_LENGTH = 128;
 
-/** The last extension, if it is as short as extensions are; together with `.tar`, if that comes before it. */
+/** The last extension, if it has at most 16 characters, together with a `.tar` before it. */
 const EXTENSION = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
 
 /**
  * The name that a file is listed and downloaded under: the client's base name in NFC, without control and bidi characters. It has at most
- * {@link FILE_NAME_MAX_BYTES} bytes of UTF-8, and keeps the extension. When nothing visible is left but dots, the name is `file` and the
- * extension of the type.
+ * {@link FILE_NAME_MAX_BYTES} bytes of UTF-8, and keeps the extension. When only dots and invisible characters are left, the name is `file`
+ * with the extension of the type.
  * @param clientName  as the client sent it: a path of any system, ill-formed Unicode, or absent.
  * @returns never empty, never `.` or `..`, and holds no `/` or `\`.
  */

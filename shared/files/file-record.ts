@@ -17,8 +17,9 @@ export function toFileRecord(file: StoredFile, cdnUrl: string): FileRecord {
 }
 
 /**
- * A name as one path segment. All but RFC 3986's unreserved characters are percent-encoded, so that a link survives every
- * client, shell and chat window; `encodeURIComponent` leaves five more as they are. (A cleaned name is never `.` or `..`.)
+ * A name as one path segment. All but RFC 3986's unreserved characters are percent-encoded, so that a link survives every client, shell and
+ * chat window. `encodeURIComponent` alone would leave five other characters as they are. (A cleaned name is never `.` or `..`, which
+ * clients would remove from the path.)
  */
 function pathSegment(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(/[!'()*]/g, percent);

@@ -13,9 +13,10 @@ import { numberOfUuid, timeOfUuid, uuidv7 } from '../ids.ts';
  * ```
  * All times are epoch milliseconds.
  *
- * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever the state of its row. The row stays that long, and so does
- * the object under its key in `incoming/`: the bytes that arrived or, for a cancelled ticket without bytes, an empty object. While
- * there is an object, S3 refuses every further PUT (`If-None-Match: *`). Decision 0023. When the ticket ends, the sweeper removes both.
+ * A PUT by one of a ticket's URLs may arrive until the ticket ends, whatever the state of the ticket. So the row of the ticket stays until
+ * then, and so does its object in `incoming/`. This object has the bytes that arrived; for a cancelled ticket without bytes it is empty.
+ * While there is an object, S3 refuses every further PUT (`If-None-Match: *`). Decision 0023. When the ticket ends, the sweeper removes row
+ * and object.
  */
 
 /** Identifies one file by its account and its id. */
@@ -76,7 +77,7 @@ export interface Ticket extends FileRef {
   readonly attemptKeys: readonly string[];
   /** End of the lease of the current attempt to complete the ticket; absent when there is none. */
   readonly attemptUntil?: number;
-  /** The ticket's `Idempotency-Key`: settling writes the file into its record. */
+  /** The ticket's `Idempotency-Key`: settling writes the file into the record of the key. */
   readonly idempotency?: IdempotencyClaim;
   /**
    * Until this time a PUT by any of the ticket's URLs may arrive. The slowest PUT that begins at the last moment ends some minutes before
@@ -86,9 +87,9 @@ export interface Ticket extends FileRef {
 }
 
 /**
- * Makes the id of a ticket. The id says when the ticket ends, if the ticket is not renewed. The row of a ticket is found by its account and
- * id. The rows are sorted by this time, so the sweeper finds ended tickets without an index (decision 0038).
- * @param lifetimeMs  milliseconds; a multiple of 1,000, because the id has room for whole seconds only, and at most 291 hours.
+ * Makes the id of a ticket. The id says when the ticket ends, if the ticket is not renewed. The rows of tickets are sorted by this time, so
+ * the sweeper finds ended tickets without an index (decision 0038). The row of one ticket is found by the account and the id.
+ * @param lifetimeMs  milliseconds, at most 291 hours; a multiple of 1,000, because the id has room only for whole seconds.
  */
 export function newTicketId(now: number, lifetimeMs: number): string {
   return uuidv7(now, lifetimeMs / 1_000);
@@ -104,7 +105,7 @@ export interface IdempotencyClaim {
   readonly key: string;
   /** SHA-256 of what the request asks for, in hex. */
   readonly fingerprint: string;
-  /** From this time on the key stands for the request for 24 hours. */
+  /** For 24 hours from this time on, the key stands for the request. */
   readonly claimedAt: number;
 }
 

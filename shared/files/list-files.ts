@@ -43,7 +43,7 @@ export async function beginListing(stores: ListingStores, request: PageRequest):
  * three, one after the other (account, leaves, files). Both cost a few read units, however many files there are. A search reads every
  * name.
  *
- * Pages are offsets: between two requests, uploads and deletions may move a file from one page to the next.
+ * Pages are counted from the newest file. So uploads and deletions between two requests may move a file from one page to another.
  * @param start  what {@link beginListing} found for the same request, if it was called already.
  */
 export async function listFiles(

@@ -4,10 +4,11 @@ import { briefly } from '../time-limit.ts';
 
 /**
  * Finds a page by its offset, without reading the files before it. Every file has a `seq`, its place in the account's listing: 0 for the
- * account's first file, and always one more. 64 consecutive seqs are a leaf, 128 leaves are a group. Only deleted files are counted: those
- * of a leaf by a bitmap in a row of the leaf, those of a group in the account's row. The transactions that delete files update these
- * counts. All other seqs below the account's next one belong to files. So a page takes three reads: the account, the leaves of one group
- * (at most 128), and the files. The first page needs no leaves. The seqs of deleted files stay unused; nothing is ever split or moved.
+ * account's first file, and one more for each further file. 64 consecutive seqs are a leaf, 128 leaves are a group. Only deleted files are
+ * counted: those of a leaf by a bitmap in a row of the leaf, those of a group in the account's row. The transactions that delete files
+ * update these counts. All other seqs below the account's next seq belong to ready files. So a page takes three reads: the account, the
+ * leaves of one group (at most 128), and the files. The first page needs no leaves. The seqs of deleted files stay unused; nothing is ever
+ * split or moved.
  */
 
 export const LEAF_SEQS = 64;
@@ -41,7 +42,7 @@ export function seqsOfGroup(group: number): SeqRange {
 /** The place of a seq within its leaf, from 0 to 63. */
 export const positionOf = (seq: number): number => seq % LEAF_SEQS;
 
-/** True when no other file joins the leaf after this one. */
+/** True for the last seq of a leaf. The file that gets this seq makes the leaf full. */
 export const isLastOfLeaf = (seq: number): boolean => positionOf(seq) === LEAF_SEQS - 1;
 
 /** The bit of a seq in the bitmap of its leaf. */
@@ -115,7 +116,7 @@ export function countBits(bits: bigint): number {
 }
 
 /**
- * Merges the entries of adjacent groups that were removed entirely. Without this, the account's row would grow with the number of files
+ * Merges the entries of adjacent groups whose files are all deleted. Without this, the account's row would grow with the number of files
  * that the account has ever had. The entries are merged only when `seq`, the place of a new file, is the first of its group: once in 8,192
  * uploads. If this fails or we die before it, the first upload of the next group merges the entries.
  */

@@ -1,6 +1,6 @@
 /**
- * The media types that people upload, each with its file extensions, the usual one first. It is our own table because it is in every
- * bundle: it takes 3 KB, a package with a whole registry 40 KB or more. A missing type does little harm: clients send the type
+ * The media types that people upload, each with its file extensions, the usual one first. Each function that handles uploads contains this
+ * table, which takes 3 KB. A package with a whole registry would take 40 KB or more. A missing type does little harm: clients send the type
  * themselves, and a file of an unknown type is stored and served unchanged.
  * Sources: IANA media types; RFC 9239 for JavaScript; mime-db for the rest.
  */

@@ -44,8 +44,8 @@ const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The media type that a file is stored and served with: the declared one if it is valid, in lower case, with no parameter
- * but a known charset; else the one of the name's extension; else `application/octet-stream`. A declared
+ * The media type with which a file is stored and served. A valid declared type is used in lower case, without parameters except a known
+ * charset. Otherwise the extension of the name decides; for an unknown extension the type is `application/octet-stream`. A declared
  * `application/octet-stream` says nothing, so it counts as not declared (decision 0006).
  * @param declared  as the client sent it.
  * @returns printable ASCII, under 320 characters.

@@ -27,7 +27,7 @@ export function isUploadsKey(key: string): boolean {
 /**
  * The key of the object behind a link; undefined for an address that is not a link of this service. The name at the end of the
  * link and a query are ignored, because the edge strips them.
- * @param cdnUrls  every address files are served from.
+ * @param cdnUrls  all addresses from which files are served.
  */
 export function objectKeyOfLink(link: string, cdnUrls: readonly string[]): string | undefined {
   const url = URL.parse(link);
@@ -45,12 +45,14 @@ export function fileOfIncomingKey(key: string): FileRef | undefined {
   return key.startsWith(INCOMING_PREFIX) ? parseOwner(key.slice(INCOMING_PREFIX.length)) : undefined;
 }
 
-/** The `x-amz-meta-file` of a public object, by which the walk of the bucket finds its row. The CDN strips it. */
+/**
+ * The `x-amz-meta-file` of a public object. By this header the walk of the bucket finds the row of the object. The CDN strips the header.
+ */
 export function ownerTag({ accountId, id }: FileRef): string {
   return `${accountId}/${id}`;
 }
 
-/** The file that an owner tag names; undefined when it is not a tag that we write. */
+/** The file that an owner tag names; undefined for a text that is not a tag of ours. */
 export function parseOwner(tag: string): FileRef | undefined {
   const [accountId = '', id = '', ...rest] = tag.split('/');
   return isUuid(accountId) && isUuid(id) && rest.length === 0 ? { accountId, id } : undefined;

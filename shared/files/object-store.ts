@@ -1,6 +1,6 @@
 import type { FileRef } from './file.ts';
 
-/** What the bucket keeps with the bytes of a public object. All but `owner` is served with them. */
+/** What the bucket keeps with the bytes of a public object. Everything except `owner` is served with the bytes. */
 export interface ObjectDescription {
   readonly owner: FileRef;
   readonly mimeType: string;
@@ -19,7 +19,7 @@ export interface ObjectStore {
 
   /**
    * Stores an object in several parts. One part is sent while the next is read. The object appears when all parts are stored. When anything
-   * fails, including the reading of `parts`, it removes the stored parts and rethrows the error.
+   * fails, including the reading of `parts`, the stored parts are removed, and the error is thrown again.
    * @throws ApiError `timeout` when the parts were removed meanwhile.
    */
   putInParts(key: string, parts: AsyncIterable<Uint8Array>, description: ObjectDescription): Promise<void>;
@@ -28,8 +28,8 @@ export interface ObjectStore {
   size(key: string): Promise<number | undefined>;
 
   /**
-   * Copies an object inside the storage: a large one in parts, many of them at the same time. When one part fails, it
-   * removes the others. If the removal fails too, the sweeper finds the parts by the row of the ticket, which holds the key.
+   * Copies an object inside the storage: a large one in parts, many of them at the same time. When one part fails, the stored parts are
+   * removed. If the removal fails too, the sweeper finds the parts by the row of the ticket, which holds the key.
    * @returns false when there is no object to copy, or the sweeper has removed the parts meanwhile.
    */
   copy(copy: Copy, description: ObjectDescription): Promise<boolean>;
@@ -44,7 +44,7 @@ export interface ObjectStore {
 export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Epoch milliseconds. For an object stored in parts: when that upload was begun. */
+  /** Epoch milliseconds. For an object stored in parts: when its upload began. */
   readonly modifiedAt: number;
 }
 
@@ -62,7 +62,7 @@ export interface ObjectInventory {
   /** Reads the owner tag of an object; undefined when it has none, or is gone. */
   ownerTag(key: string): Promise<string | undefined>;
 
-  /** Lists uploads in parts that were neither completed nor aborted: those of one key, or a page of all. */
+  /** Lists multipart uploads that were neither completed nor aborted: those of one key or, without a key, a page of all. */
   unfinishedUploads(key?: string): Promise<UnfinishedUpload[]>;
 
   /** Removes the parts stored so far. May be repeated. */
@@ -79,7 +79,7 @@ interface PutPermission {
 
 export interface SignedPut {
   readonly url: string;
-  /** The client must send exactly these. `Content-Length` and `Host` are signed as well; every client sends them by itself. */
+  /** The client must send exactly these headers. `Content-Length` and `Host` are signed as well; every client sends them by itself. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

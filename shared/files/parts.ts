@@ -1,6 +1,6 @@
 /**
- * The size of a part, the smallest that S3 takes except for the last part. An upload holds two parts in memory. S3 takes 10,000 parts,
- * more than the largest `MAX_UPLOAD_SIZE_BYTES` needs. Source: S3 User Guide, "Multipart upload limits".
+ * The size of every part except the last, which may be smaller. S3 takes no smaller parts before the last one. An upload holds two parts in
+ * memory. S3 takes 10,000 parts, more than the largest `MAX_UPLOAD_SIZE_BYTES` needs. Source: S3 User Guide, "Multipart upload limits".
  */
 export const PART_BYTES = 5 * 1024 * 1024;
 
@@ -53,7 +53,7 @@ const MIB = 1024 * 1024;
 export const COPY_PART_BYTES = 32 * MIB;
 /** This many parts of one object are copied at the same time. */
 export const COPIES_AT_ONCE = 24;
-/** We assume that one call copies at least this much (decision 0022). */
+/** We assume that one call copies at least this much in a second (decision 0022). */
 const COPY_BYTES_PER_SECOND = 16 * MIB;
 
 /** How long the copy of an object may take, in whole milliseconds: at most 2 s up to 768 MiB, 14 s for 5,000 MiB. */

@@ -20,8 +20,8 @@ export type FileAtSeq = Pick<ListedFile, 'id' | 'seq'>;
 /** The sealed names of an account's leaves (see `sealed-names.ts`), and which of their files are deleted. */
 export interface SealStore {
   /**
-   * Reads the seals of a range of leaves, eventually consistent. A seal that was written in the last second may be missing. A seal may
-   * still hold names that were removed from it in the last second.
+   * Reads the seals of a range of leaves, by eventually consistent reads. A seal that was written in the last second may be missing. A seal
+   * may still hold names that were removed from it in the last second.
    */
   seals(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, Seal>>;
 
@@ -54,9 +54,9 @@ interface SealingStores {
 }
 
 /**
- * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this after the transaction
- * that fills a leaf. It calls this again a day after the first deletion that follows. The second call removes the names of all files that
- * were deleted in that day.
+ * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this function after a
+ * transaction has filled the leaf, and again a day after the next deletion. That call removes the names of all files that were deleted in
+ * that day.
  *
  * The result depends only on the leaf, so the call may be repeated. If we die, the leaf is due again when its lease ends. Until then a
  * search reads the leaf from the index, or hides the deleted files by their bits.

@@ -7,7 +7,7 @@ import { LEAF_SEQS, positionOf } from './listing-counters.ts';
  * names of deleted files are removed.
  */
 export interface Seal {
-  /** The folded names of seqs 0 to 63 of the leaf, with a separator between them; empty where there is no file. */
+  /** The folded names at positions 0 to 63 of the leaf, with a separator between them. The name is empty where there is no file. */
   readonly names: string;
   /**
    * The version of Unicode by which the names were folded. It is present only if a name has a character that this version does not know,
@@ -41,7 +41,10 @@ export function isReadable({ unicode }: Seal): boolean {
   return unicode === undefined || unicode === UNICODE;
 }
 
-/** The positions (0 to 63) in a seal whose names contain a text, in ascending order. @param part  the text: folded, not empty, without a separator. */
+/**
+ * The positions (0 to 63) at which a seal has a name that contains a text, in ascending order.
+ * @param part  the text: folded, not empty, without a separator.
+ */
 export function positionsWith({ names }: Seal, part: string): number[] {
   if (!names.includes(part)) return [];
   return names.split(NAME_SEPARATOR).flatMap((name, position) => (name.includes(part) ? position : []));

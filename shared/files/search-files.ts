@@ -18,7 +18,7 @@ import type { ListingStore } from './stores.ts';
 
 /** This many ranges of leaves, or of the files of a page, are read at the same time. */
 const CONCURRENCY = 8;
-/** Leaves that are read together, at most: half a megabyte of short names, 8 MB of the longest. */
+/** At most this many leaves are read together: half a megabyte of short names, 8 MB of the longest. */
 const LEAVES_PER_RANGE = 512;
 /**
  * Files of a page that are at most this many seqs apart are read by one call. The rows between them cost two read units; a second call
@@ -58,7 +58,7 @@ interface Search {
 interface Matches {
   /** The seqs of all matching files, newest first. */
   readonly seqs: number[];
-  /** Those of the matching files that were read for the search, at most {@link KEPT_FILES}. */
+  /** The matching files that were read from the index, at most {@link KEPT_FILES} for each range that was read. */
   readonly files: readonly ListedFile[];
 }
 

@@ -25,9 +25,9 @@ export interface SettledUpload {
  * transaction has not happened and cannot happen any more, or finds the file. The outcome stays unknown only if the database does not
  * answer this second write either. In that case the client gets an error, although the file may exist. Such a file is consistent and can be
  * deleted. See invariant I7 of `docs/architecture.md`.
- * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when
- *   another request took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. Then the upload is
- *   discarded, unless giving it up has failed.
+ * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when another request
+ *   took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. In all these cases the upload is discarded,
+ *   unless giving it up has failed.
  */
 export async function settleUpload(
   stores: SettlingStores,
@@ -72,8 +72,8 @@ async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<Stor
 }
 
 /**
- * Decides what answers an upload that was not settled.
- * @returns the file of another request with the same key, if it asked for the same file.
+ * Finds the answer to an upload that was not settled.
+ * @returns the file of another request with the same key, if that request asked for the same file.
  * @throws ApiError as {@link settleUpload}.
  */
 async function refused(

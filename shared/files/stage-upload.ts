@@ -64,8 +64,8 @@ export type StagedUpload =
 
 /**
  * Reads the account and the record of the `Idempotency-Key` at the same time. An earlier request with the same key may settle between these
- * two reads. Then the account that we read was charged for its file, but its record was not found. For this reason the record is read again
- * before an upload with a key is refused.
+ * two reads. Then the account that we read was charged for the file of that request, but the record of that request was not found. For this
+ * reason the record is read again before an upload with a key is refused.
  * @throws ApiError `unauthorized` when the account is gone.
  */
 export async function readAccountAndRecord(
@@ -81,8 +81,8 @@ export async function readAccountAndRecord(
 }
 
 /**
- * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file; or
- * {@link discardUpload} removes it, when the rest of the request turns out to be bad.
+ * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file. If the rest of the request turns
+ * out to be bad, {@link discardUpload} removes it instead.
  *
  * Content that cannot fit is refused before it is read, by the least number of bytes that it can have. This check is made again when the
  * first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to

@@ -13,11 +13,11 @@ import type { SeqRange } from './listing-counters.ts';
 interface Attempt {
   /** The object key to which it copies the bytes. */
   readonly objectKey: string;
-  /** End of its lease. The function that makes the attempt never works longer than that. */
+  /** End of its lease. From then on another attempt may take the lease, even if this attempt is still at work. */
   readonly until: number;
 }
 
-/** The rows of files, one at a time. {@link SettlementStore} and {@link ReleaseStore} write what changes the books as well. */
+/** The rows of files, one at a time. Writes that also change the books are in {@link SettlementStore} and {@link ReleaseStore}. */
 export interface FileStore {
   /** Reads the row strongly; undefined when there is no such file. */
   get(ref: FileRef): Promise<FileRow | undefined>;
@@ -26,7 +26,7 @@ export interface FileStore {
   remove(ref: FileRef): Promise<void>;
 }
 
-/** The rows of tickets, one at a time. They are in the order of the ends of their tickets, in {@link TICKET_SHARDS} partitions. */
+/** The rows of tickets, one at a time. The rows are in the order in which the tickets end, in {@link TICKET_SHARDS} partitions. */
 export interface TicketStore {
   /** Reads the row strongly; undefined when there is no such ticket, or the sweeper has removed it after its end. */
   get(ref: FileRef): Promise<Ticket | undefined>;
@@ -35,8 +35,8 @@ export interface TicketStore {
   renew(ref: FileRef, endsAt: number): Promise<boolean>;
 
   /**
-   * Takes the lease on completing a pending ticket, and adds the object key of the attempt's copy to the row. The caller does this before it stores
-   * anything under that key. Only the holder of the lease can settle the ticket.
+   * Takes the lease on completing a pending ticket, and adds the object key of the attempt's copy to the row. The caller does this before
+   * it stores anything under that object key. Only the holder of the lease can settle the ticket.
    * @returns `busy` when another attempt holds the lease.
    */
   beginAttempt(ref: FileRef, attempt: Attempt, now: number): Promise<'begun' | 'busy' | 'not pending'>;
@@ -49,8 +49,8 @@ export interface TicketStore {
   endAttempt(ref: FileRef, objectKey: string): Promise<'ended' | 'settled'>;
 
   /**
-   * The tickets of a shard that have ended at `time`, some at a time. The order is that of their ends before any renewal. The rows may be
-   * some seconds out of date.
+   * The tickets of a shard that have ended at `time`, some at a time. They come in the order in which they would have ended without a
+   * renewal. The rows may be some seconds out of date.
    * @param rows  how many rows to read at a time.
    * @throws after all tickets, the error of the first row that could not be read.
    */
@@ -71,7 +71,7 @@ export interface IdempotencyRecord {
   /** SHA-256 of what the request asks for, in hex. */
   readonly fingerprint: string;
   readonly fileId: string;
-  /** The file as it was first answered; absent while the key stands for a ticket that has not become a file. */
+  /** The file as the first answer had it; absent while the key stands for a ticket that has not become a file. */
   readonly file?: StoredFile;
 }
 
@@ -98,18 +98,18 @@ export interface Settled {
 }
 
 /**
- * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition
- * failed. It throws `service_unavailable` when it failed, or only its answer was lost; `unauthorized` when the account is suspended or gone;
- * and `timeout` when the deadline had passed before it began.
+ * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition failed.
+ * It throws `service_unavailable` when the transaction failed, or only its answer was lost; `unauthorized` when the account is suspended or
+ * gone; and `timeout` when the deadline had passed before it began.
  *
- * After a failed condition, `settleUpload` cannot happen any more. But an earlier request of the SDK may still be on its way. So
- * `settleTicket` may still happen until the caller ends the attempt ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket
- * that appears so late ends like any other.
+ * The SDK may have sent a transaction several times, so an earlier request may still arrive after a condition has failed. `settleUpload`
+ * makes sure that such a request writes nothing. But `settleTicket` may still happen until the caller ends its attempt
+ * ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket that appears so late ends like any other.
  */
 export interface SettlementStore {
   /**
-   * Makes an upload via form a file: charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as sent on the day
-   * of its `createdAt`. This time is `now`, or the `createdAt` of the file before it if that is later.
+   * Makes a file of an upload by a form. The file is charged, counted, listed, and recorded for its `Idempotency-Key`. Its bytes count as
+   * sent on the day of its `createdAt`. This time is `now`, or the `createdAt` of the file before it if that is later.
    * @returns the file, even if an earlier call has made it.
    */
   settleUpload(
@@ -123,8 +123,8 @@ export interface SettlementStore {
   ): Promise<Settled | 'key taken' | Refusal>;
 
   /**
-   * Makes sure that an upload via form never becomes a file: from here on no settlement of it can succeed, however late it
-   * arrives. Other uploads of its account that are under way try again.
+   * Makes sure that an upload by a form never becomes a file: from here on no settlement of the upload can succeed, however late it
+   * arrives. Other uploads of the account that are under way try again.
    * @returns the file, if it is one already.
    */
   giveUp(file: UnsettledFile): Promise<StoredFile | undefined>;
@@ -142,8 +142,8 @@ export interface SettlementStore {
   /**
    * Makes a file of a ticket, whose size is charged already. The object of the file is the copy of the attempt that holds the lease. The
    * sweeper removes the bytes in `incoming/`, and the copies of other attempts, when the ticket ends.
-   * @returns `not pending` when the ticket is not pending, or another attempt holds its lease; `no room` when the account has as
-   *   many files as it may, and the ticket stays pending.
+   * @returns `not pending` when the ticket is not pending, or another attempt holds its lease; `no room` when the account has the maximum
+   *   number of files; then the ticket stays pending.
    */
   settleTicket(
     settlement: {
@@ -185,8 +185,8 @@ export interface ReleaseStore {
 }
 
 /**
- * An account's ready files in the order of their `seq`. Files and bitmaps are read strongly: once a client has the 201 for a file, it is
- * listed.
+ * An account's ready files in the order of their `seq`. Files and bitmaps are read strongly, so a file is listed as soon as its client has
+ * the answer 201.
  */
 export interface ListingStore {
   /** The bitmaps of the removed files of each leaf of one group, in one read. A leaf without removed files may be absent. */

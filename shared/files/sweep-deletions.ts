@@ -20,8 +20,8 @@ const CONCURRENCY = 8;
 /**
  * Repeats the noted deletions, then removes the notes. Usually the files are gone, and only the notes are left.
  *
- * It may die at any step, and two may run at the same time: a deletion may be repeated, and a note stays if a deletion was added after the
- * note was read. A note that cannot be read delays only the later notes of its shard, and no other work of the sweeper.
+ * The process may die at any step, and two sweeps may run at the same time: a deletion may be repeated, and a note stays if a deletion was
+ * added after the note was read. A note that cannot be read delays only the later notes of its shard, and no other work of the sweeper.
  */
 export async function sweepDeletions(
   stores: DeletingStores,

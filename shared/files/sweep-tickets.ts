@@ -25,8 +25,8 @@ const CONCURRENCY = 16;
  * Finishes the tickets that have ended. If a ticket is still pending, its reservation is given back first. Then the object that arrived and
  * the copies of attempts that made no file are removed, and last the row.
  *
- * It may die at any step, and two may run at the same time: the row is removed last, and each step may be repeated. When a ticket cannot be
- * finished, the next sweep tries again.
+ * The process may die at any step, and two sweeps may run at the same time: the row is removed last, and each step may be repeated. When a
+ * ticket cannot be finished, the next sweep tries again.
  * @param options.rows  how many rows to read at a time.
  */
 export async function sweepTickets(
@@ -87,10 +87,11 @@ async function sweepTicket(stores: SweepingStores, ticket: Ticket, deadlineAt: n
   return (await removeTicket(stores, { ...ticket, attemptKeys })) ? 'ticket' : undefined;
 }
 
-/** @returns false when another sweeper has removed it. */
+/** @returns false when another sweeper has removed the row. */
 async function removeTicket({ objects, inventory, tickets }: SweepingStores, ticket: Ticket): Promise<boolean> {
   const { attemptKeys } = ticket;
-  // This comes before the removal of the objects: otherwise a process that still stores parts could complete an object afterwards.
+  // Uploads in parts are aborted before the objects are removed. Otherwise a process that still stores parts could complete an object
+  // afterwards.
   const uploads = await Promise.all(attemptKeys.map((key) => inventory.unfinishedUploads(key)));
   await Promise.all(uploads.flat().map((upload) => inventory.abort(upload)));
   await Promise.all([...attemptKeys, incomingKey(ticket)].map((key) => objects.remove(key)));

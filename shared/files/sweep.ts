@@ -17,7 +17,7 @@ import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from 
 type SweptKind = 'ticket' | 'cancelled' | 'deleted' | 'leftovers' | 'leaf';
 
 interface SweepBudget {
-  /** How many rows to look up at a time. The sweep goes on as long as a shard may have more that are due. */
+  /** How many rows to look up at a time. The sweep goes on as long as a shard may have more rows that are due. */
   readonly rows: number;
   /** The sweep begins nothing new after this time, in epoch milliseconds of the real clock. */
   readonly deadlineAt: number;
@@ -42,9 +42,9 @@ const CONCURRENCY = 8;
  * ended (see {@link sweepTickets}). It writes the seals of leaves that have become full, or from which files were deleted. Then it
  * walks the bucket (see {@link walkBucket}).
  *
- * It may die at any step, and two may run at the same time: a sweep takes a lease on each row of the index by a conditional write, and each
- * step on a row may be repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work reads the state
- * of the walk and 12 empty partitions: 4 of the index, 4 of tickets, 4 of notes of deletions.
+ * The process may die at any step, and two sweeps may run at the same time: a sweep takes a lease on each row of the index by a conditional
+ * write, and each step on a row may be repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
+ * reads the state of the walk and 12 empty partitions: 4 of the index, 4 of tickets, 4 of notes of deletions.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(

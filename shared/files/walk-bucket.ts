@@ -7,8 +7,8 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy with its function. Bytes in `incoming/`
- * may be needed for longer. The walk keeps them, because the row of their ticket exists from before they arrive.
+ * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy ends with its function. Bytes in
+ * `incoming/` may be needed for longer. The walk keeps them as long as their ticket has a row.
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
@@ -21,7 +21,7 @@ interface Walked {
 /**
  * Compares the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died before it
  * wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a day. It goes
- * on page by page until it is over, or until `deadlineAt` has passed. In this case the next call continues it.
+ * on page by page until it is over. If `deadlineAt` passes before that, the next call continues the walk.
  *
  * Each object is compared with the rows once, when it is a day old. If a row refers to the object then, only a deletion can remove this row
  * later, and a deletion removes the object first. So a walk compares only objects that no earlier walk has compared. Other objects are only
@@ -71,7 +71,7 @@ async function walkPage(
 function nextWalk(last: WalkState | undefined, now: number): WalkState | undefined {
   if (last && !last.isOver) return last;
   if (last && now - last.startedAt < DAY_MS) return undefined;
-  // The next walk checks again what the last one could not.
+  // If the last walk could not check an object, the next walk checks the same objects again.
   const checkedBefore = last ? (last.hasFailed ? last.checkedBefore : last.until) : 0;
   return { startedAt: now, isOver: false, checkedBefore, until: now - MIN_AGE_MS, hasFailed: false };
 }

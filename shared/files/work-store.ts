@@ -8,7 +8,7 @@ import type { FileStore, ListingStore, ReleaseStore, TicketStore } from './store
 /** A row with a deadline, as the index of unfinished work shows it. The index may be some seconds behind the row. */
 export interface WorkItem extends FileRef {
   readonly dueAt: number;
-  /** Present when the row is that of a leaf whose seal has to be written, not that of a file. */
+  /** The number of the leaf, when the row belongs to a leaf whose seal has to be written; absent when the row belongs to a file. */
   readonly leaf?: number;
 }
 
@@ -44,7 +44,10 @@ export interface WorkStore {
   saveWalk(state: WalkState): Promise<void>;
 }
 
-/** Partitions of the index of unfinished work: deletions write to the index, and a partition takes 1,000 writes a second. */
+/**
+ * Partitions of the index of unfinished work. There are several, because deletions write to the index, and one partition takes only 1,000
+ * writes a second.
+ */
 export const WORK_SHARDS = 4;
 
 /** What the sweeper needs: its list of work, and all that a request may have left half done. */
