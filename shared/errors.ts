@@ -51,7 +51,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** How long a client must wait when a service that we depend on is down or busy, or refuses our calls because there are too many. */
+/** How long a client must wait when a dependency is down or busy, or throttles our calls. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** The numbers that explain an error, for the log. Each name says its unit. */
@@ -127,7 +127,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'service_unavailable';
 }
 
-/** Turns anything that was thrown into the error for the client: `internal_error` unless it is an {@link ApiError}. */
+/** The error for the client: an {@link ApiError} that was thrown stays as it is, and everything else becomes `internal_error`. */
 export function asApiError(thrown: unknown): ApiError {
   return thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
 }

@@ -19,7 +19,7 @@ export interface Allowance {
   readonly known: KnownAccount;
 }
 
-/** Why a file does not fit: the account has no room for its bytes or for another file, or has sent enough for today. */
+/** Why a file does not fit: the account has no room for the file's bytes or for another file, or has sent enough for today. */
 export type Refusal = 'no room' | 'day used up';
 
 const DAY_MS = 24 * 3_600_000;
@@ -40,9 +40,9 @@ export function uploadBytesPerDayOf(account: Pick<Account, 'storageLimitBytes'>,
 }
 
 /**
- * Why one more file of this size does not fit; undefined when it fits. If the account has already sent more today than it may send in a
- * day, the answer is `day used up` even if the storage is full too. So a full account cannot go on sending. Otherwise a file that is larger
- * than the whole storage limit gets `no room`, because it would not fit on another day either.
+ * Why one more file of this size does not fit; undefined when it fits. If the account has already sent more than a day allows, the answer
+ * is `day used up`, even if the storage is full too. So a full account cannot go on sending. Otherwise a file that is larger than the whole
+ * storage limit gets `no room`, because it would not fit on another day either.
  */
 export function refusalOf(
   account: Account,
@@ -86,7 +86,7 @@ export function factsOf(
 /** The error of a refusal: 403 `storage_limit_exceeded`, or 429 `rate_limit_exceeded` until the next UTC day begins. */
 export function refusalError(refusal: Refusal, now: number, facts: ErrorFacts): ApiError {
   if (refusal === 'no room') {
-    return new ApiError('storage_limit_exceeded', { detail: 'no room for its bytes or for another file', facts });
+    return new ApiError('storage_limit_exceeded', { detail: 'no room for the bytes or for another file', facts });
   }
   const seconds = Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000);
   return new ApiError('rate_limit_exceeded', {

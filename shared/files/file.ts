@@ -8,7 +8,7 @@ import { numberOfUuid, timeOfUuid, uuidv7 } from '../ids.ts';
  *
  * ticket:  pending ──settle────────────────▶ settled ────end of the ticket──▶ (gone)
  *             ├──────cancel────────────────▶ cancelled ──end of the ticket──▶ (gone)
- *             ├──────no room for the file──▶ refused ────end of the ticket──▶ (gone)
+ *             ├──────too many files────────▶ refused ────end of the ticket──▶ (gone)
  *             └──────end of the ticket─────▶ ended ─────────────────────────▶ (gone)
  * ```
  * All times are epoch milliseconds.

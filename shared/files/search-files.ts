@@ -29,7 +29,7 @@ const NEAR_SEQS = 32;
 const CALLS_FOR_PAGE = 4;
 /**
  * A search reads the files of leaves without a seal from the index, in ranges. It keeps at most this many of the newest matching files of
- * each range, so that it need not read them again if they are on the page.
+ * each range. So it need not read these files again if they are on the page.
  */
 const KEPT_FILES = 2 * LEAF_SEQS;
 

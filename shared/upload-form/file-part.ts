@@ -112,8 +112,8 @@ const BROWSER_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '
 type NameEncoder = (name: string) => string;
 
 /**
- * The file name of a part, as the client meant it: `filename*` wins over `filename`, unless it is empty or in a charset that
- * RFC 8187 does not know. In `filename` only the escapes of browsers are decoded, because any other `%` is part of the name.
+ * The file name of a part, as the client meant it: `filename*` wins over `filename`, unless `filename*` is empty or in a charset that RFC
+ * 8187 does not know. In `filename` only the escapes of browsers are decoded, because any other `%` is part of the name.
  * @param encoder  how the client percent-encodes the whole of `filename`, if it is known to do that.
  */
 function clientFileName(parameters: Map<string, string>, encoder: NameEncoder | undefined): string {
