@@ -10,7 +10,7 @@ import { main } from '../../admin/main.ts';
 import { freePort } from '../../local-aws/host/ports.ts';
 import { startAdmin } from '../support/admin.ts';
 
-/** How command lines are read, outputs are formatted and confirmations are asked for; the messages when a command cannot run at all. */
+/** How the operator's command reads its arguments, formats its output and asks for confirmation, and what it prints when it cannot run. */
 
 const run = (args: string[], environment: Record<string, string> = {}) => startAdmin(args, environment).outcome;
 
@@ -34,7 +34,7 @@ test('the JSON of a command has no control characters, and the same value', () =
   expect(JSON.parse(jsonLine({ name }))).toEqual({ name });
 });
 
-test('lines of the logs end with a hint when there may be older ones', () => {
+test('lines of the logs end with a hint when there may be older lines', () => {
   const rows = [{ '@timestamp': '2026-11-20 03:30:00.000', status: '413' }];
   const line = '2026-11-20 03:30:00.000  status=413';
   expect(rowLines(rows, { none: 'Nothing.', isCut: false })).toBe(line);
@@ -98,7 +98,7 @@ describe('a command ends with one sentence on stderr', () => {
     expect(await run(['show', 'a'], environment)).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
   });
 
-  test('missing credentials are named in that sentence', async () => {
+  test('the sentence says that credentials are missing', async () => {
     const { code, stderr } = await run(['show', 'a@example.com'], { STAGE: 'prod' });
     expect([code, stderr]).toEqual([
       1,
@@ -143,7 +143,7 @@ describe('a confirmation', () => {
     return confirm('Really?', { input, output }).then(() => String(output.read()));
   };
 
-  test('stops reading the terminal once it is answered, so that the command can end', async () => {
+  test('stops reading the terminal as soon as it is answered, so that the command can end', async () => {
     const input = Object.assign(new PassThrough(), { isTTY: true });
     input.write('yes\n');
     await confirm('Really?', { input, output: new PassThrough() });

@@ -15,8 +15,9 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { withFault } from '../support/with-fault.ts';
 
 /**
- * Runs the operator's commands and checks their effects over HTTP. Most run in this process, since a start of Node takes longer
- * than a command. `reconcile` runs as a process, because it also writes log lines, and so do the command that is killed and its repetition.
+ * Runs the operator's commands and checks their effects over HTTP. Most commands run in this process, because a start of Node takes longer
+ * than a command. `reconcile` runs as a process of its own, because it also writes log lines. The command that a test kills, and its
+ * repetition, are processes of their own, too.
  */
 
 let service: TestService;
@@ -56,7 +57,7 @@ async function statuses({ byKey, bySession }: TestAccount): Promise<number[]> {
   return answers.map(({ status }) => status);
 }
 
-/** What operators did to an account, oldest first, as the audit trail has it. */
+/** The operators' commands on an account, oldest first, from the audit trail. */
 async function operatorsTrail({ id }: TestAccount): Promise<unknown[]> {
   const { events } = (await adminJson('audit', id)) as { events: Record<string, string>[] };
   const byOperators = events.filter(({ operator }) => operator !== undefined).reverse();
@@ -72,7 +73,7 @@ async function expectOtherUntouched(): Promise<void> {
 }
 
 describe('show', () => {
-  test('prints everything about an account, which is named by its address in upper or lower case, or its id', async () => {
+  test('prints everything about an account, by its id, or by its e-mail address in upper or lower case', async () => {
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
     const { items } = (await account.bySession.request('GET', '/api-keys')).body;
@@ -170,7 +171,7 @@ describe('requests', () => {
     expect(await found(id, '--until', String(to), '--hours', '2')).toContainEqual(refused);
   });
 
-  test('shows the numbers behind a refusal, and what came of a direct upload whose bytes arrived', async () => {
+  test('shows the numbers that explain a refusal, and the outcome of a direct upload whose bytes arrived', async () => {
     const account = await service.newAccount();
     await askForTicket(account.byKey, 'huge.bin', 200_000_000);
     const { body: file } = await uploadThrough('direct', account, 'direct.bin', 'hello');
@@ -247,7 +248,7 @@ describe('when the end of a command cannot be written to the audit trail', () =>
     expect(await operatorsTrail(account)).toEqual(['account_suspended begun']);
   });
 
-  test('a command that fails tells both failures', async () => {
+  test('a command that fails prints both failures', async () => {
     const account = await service.newAccount();
     const broken = { match: { table: service.tables.accounts, operation: 'TransactWriteItems' } } as const;
     const { code, stderr } = await withFault(service, endOfTrail, () =>
@@ -395,7 +396,7 @@ describe('delete-account', () => {
     expect(await statuses(account)).toEqual([200, 200]);
   });
 
-  // test/shared/administration/delete-account.test.ts tries every call, and other failures than a kill.
+  // This test kills one deletion at one call. test/shared/administration/delete-account.test.ts tries every call, and other failures.
   test('finishes when it is run again after it was killed', async () => {
     const account = await accountWithFiles();
     await killAtCall(12, ['delete-account', account.email, '--yes']);
@@ -405,7 +406,7 @@ describe('delete-account', () => {
     await expectGone(account);
   });
 
-  /** Runs a command until its nth call to AWS, which gets no answer, and kills it there. */
+  /** Runs a command until its nth call to AWS, which gets no answer, and kills the command there. */
   async function killAtCall(nth: number, args: string[]): Promise<void> {
     const { promise: nthCall, resolve: onNthCall } = Promise.withResolvers<void>();
     let calls = 0;
@@ -437,7 +438,7 @@ describe('reconcile', () => {
       }),
     );
 
-  test('finds and corrects wrong usage; with --dry-run it only finds it', async () => {
+  test('finds wrong usage and corrects it, but with --dry-run only reports it', async () => {
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
     await writeWrongUsage(account);
@@ -476,7 +477,7 @@ test('open-canary gives the canary a key, and revokes the previous one', async (
   const runCanary = async () => (await service.invoke('CanaryFunction', { time: '2026-01-01T00:30:00Z' })).payload;
   const start = service.logs.length;
   expect(await runCanary()).toBe('[]');
-  // Without a key it writes no metric, so its alarm starts.
+  // Without a key the canary writes no metric, so the alarm on the canary starts.
   await expect.poll(() => service.logs.slice(start).join()).toContain('the canary has no key');
   expect(service.logs.slice(start).join()).not.toContain('CanaryFailures');
   const first = await adminJson('open-canary');

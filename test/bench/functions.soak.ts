@@ -7,7 +7,7 @@ import { readResults } from '../../bench/results.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** No other test loads functions as this benchmark does: as processes of their own, with only the variables that it gives them. */
+/** This benchmark loads each function as a process of its own, with only the variables that the benchmark sets. No other test does so. */
 test('npm run bench -- functions measures everything about functions that the recorded run has', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['bench/run.ts', 'functions', '--json'], {
     cwd: ROOT,

@@ -29,7 +29,7 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
   });
   afterAll(() => service.close());
 
-  /** A page of the service's own origin, with a session, that has the client as `client`. */
+  /** Opens a page of the service's own origin, with a session. The global variable `client` of the page is the client. */
   async function open(): Promise<{ account: TestAccount; here: Visit; page: Page }> {
     const account = await service.newAccount();
     const here = await visit(browser);
@@ -108,7 +108,7 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
       await route.fetch();
       await route.abort('connectionreset');
     });
-    // This aborts the upload while its bytes are sent. Bytes that had arrived completely would stay in the bucket until the ticket ends.
+    // The upload is slow, so that it is aborted before all its bytes have arrived. A complete object would stay until the ticket ends.
     await slowUploads(page, 4 * 1024 * 1024);
     const files = await page.evaluate(async () => {
       const { FileHosting } = (globalThis as unknown as { client: typeof Client }).client;

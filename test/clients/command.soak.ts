@@ -14,7 +14,7 @@ import { COMMAND, commandVariables, openTerminal } from './terminal.ts';
 const MIB = 1024 * 1024;
 const run = promisify(execFile);
 
-/** The most memory that a pipe of 100 MiB may need in addition to that of a pipe of 20 MiB. */
+/** How much more memory the upload of a pipe of 100 MiB may take than that of a pipe of 20 MiB. */
 const PIPE_MEMORY_MAX = 64 * MIB;
 
 let service: TestService;

@@ -68,7 +68,7 @@ async function proxyOf({ onTestFinished }: TestContext): Promise<FaultyProxy> {
   return proxy;
 }
 
-/** What an account uses, tickets included, and what the bucket holds of it. */
+/** The storage that an account uses, including tickets; its rows; and the bytes of its objects in the bucket. */
 async function leftOf({ id, bySession }: TestAccount): Promise<unknown> {
   await service.invoker.idle();
   const { body } = await bySession.request('GET', '/auth/me');
@@ -84,7 +84,7 @@ const percentages = ({ text }: Terminal) => [
   ...new Set([...text.matchAll(/(\d+) %/g)].map(([, part]) => Number(part))),
 ];
 
-/** What Ctrl-C interrupts, and the step at which it does. */
+/** The uploads that Ctrl-C interrupts: a name, the command, and the step of the upload at which Ctrl-C is typed. */
 const INTERRUPTED: readonly (readonly [string, readonly string[], Step])[] = [
   ['a large file', ['upload', 'large.bin'], 'put'],
   ['a small file', ['upload', 'small.bin'], 'form'],
@@ -118,7 +118,7 @@ describe('upload in a terminal', () => {
       const terminal = inTerminal(args, as(account, proxy.url));
       await proxy.arrival(step);
       await terminal.shows(/[1-9]\d* %/);
-      // Typed twice, because under npx a program gets the signal twice.
+      // Type it twice, because a program that npx started gets the signal twice.
       terminal.type(CTRL_C + CTRL_C);
       expect(await terminal.ended).toBe(130);
       expect(terminal.text).toMatch(/\nCancelling\.\n.*Cancelled\.\n$/s);
@@ -205,7 +205,7 @@ describe('upload without a terminal', () => {
     expect(stderr).toMatch(/fast\.txt: uploaded.*slow\.bin: uploaded/s);
   });
 
-  test('uploads the files of a folder and its folders, one JSON object a line', async () => {
+  test('uploads the files of a folder and of its subfolders, and prints a line of JSON for each file', async () => {
     const account = await service.newAccount();
     await mkdir(join(folder, 'tree/deep/empty'), { recursive: true });
     await put('tree/a.txt', 'a');
@@ -261,7 +261,7 @@ describe('upload without a terminal', () => {
     expect(stderr).toContain('1 file uploaded, 1 not.');
   });
 
-  test('copies the links with the program of the desktop', async () => {
+  test('copies the links with the clipboard program of the desktop', async () => {
     const account = await service.newAccount();
     await put('copied.txt', 'x');
     const programs = await fakePrograms({ xclip: 'cat > clipboard.txt' });
@@ -270,7 +270,7 @@ describe('upload without a terminal', () => {
     expect(await readFile(join(folder, 'clipboard.txt'), 'utf8')).toBe(stdout.trim());
   });
 
-  test('prints only once that the account is full', async (context) => {
+  test('prints one error, not one for each file, when the account is full', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
     const refused = { status: 403, body: '{"error":"storage_limit_exceeded"}' };
     proxy.addFaults('form', ...Array<typeof refused>(9).fill(refused));
@@ -386,7 +386,7 @@ describe('the API key', () => {
     expect(stderr).not.toContain('FILE_HOSTING_KEY');
   });
 
-  test('a command ends at once when the address answers with a page', async (context) => {
+  test('a command ends at once when the address answers with a page of HTML', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
     const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Welcome' };
     proxy.addFaults('other', page, page);
@@ -436,7 +436,7 @@ describe('list, open and rm', () => {
     }
   });
 
-  test('open refuses a link that is not http(s), and no command prints characters that change the terminal', async (context) => {
+  test('open refuses a link that is not http(s), and no command prints characters that control the terminal', async (context) => {
     const proxy = await proxyOf(context);
     const account = await service.newAccount();
     const id = '01a20458-90c6-7de2-99f0-06a159293a04';

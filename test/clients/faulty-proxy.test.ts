@@ -59,12 +59,12 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['never answers the request', 'stall after'],
 ];
 
-/** By default, the requests of a direct upload are tried only with the faults that leave the most behind. */
+/** By default, the requests of a direct upload are tried only with these faults, in which the request takes effect without an answer. */
 const SHORT = FAULTS.filter(([, fault]) => fault === 'lost after' || fault === 'stall after');
 const STEPS = IS_THOROUGH ? (['ticket', 'put', 'complete'] as const) : (['complete'] as const);
 const BIG_MIB = IS_THOROUGH ? 60 : 12;
 
-// Most tests wait, for a retry or for the client to give up. So they run at the same time, each with a proxy and an account of its own.
+// Most tests wait until the client retries or gives up. So they run at the same time, each with a proxy and an account of its own.
 
 describe('an upload through a faulty proxy makes one file', () => {
   describe.concurrent.for(['form', 'ticket', 'put', 'complete'] as const)(
@@ -181,7 +181,7 @@ describe.concurrent('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 1, bytes: LARGE.length });
   });
 
-  test('the error says that nothing was stored when the connection of a stream is reset in the middle', async (context) => {
+  test('when the connection of a stream is reset in the middle, the error says that nothing was stored', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('form', { resetAt: 6 * MIB });
     const error = await errorOf(client.upload(inPieces(new Uint8Array(12 * MIB)), { name: 'a' }));
@@ -190,7 +190,7 @@ describe.concurrent('a clear error ends an upload', () => {
     expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
   });
 
-  test('the error says that the file may have been stored when the answer to a stream is lost', async (context) => {
+  test('when the answer to a stream is lost, the error says that the file may have been stored', async (context) => {
     const { proxy, account, client } = await setUp(context);
     proxy.addFaults('form', 'lost after');
     const error = await errorOf(client.upload(inPieces(LARGE), { name: 'a' }));
@@ -219,7 +219,7 @@ describe.concurrent('a clear error ends an upload', () => {
   });
 
   test.for([
-    ['a page', '<!doctype html><p>Welcome'],
+    ['a page of HTML', '<!doctype html><p>Welcome'],
     ['the JSON of another program', '{"hello":"world"}'],
     ['a text', 'OK'],
     ['a list whose length is a text', JSON.stringify({ items: [], total: '7\u001b[31m', limit: 50 })],
@@ -249,15 +249,18 @@ describe.concurrent('a clear error ends an upload', () => {
     [400, 'RequestTimeout', 'service_unavailable'],
   ] as const;
   const tried = IS_THOROUGH ? ANSWERS : ANSWERS.filter(([, xml]) => xml === 'EntityTooLarge' || xml === 'SlowDown');
-  test.for(tried)('that the storage answers with %i %s', async ([status, xml, code], context) => {
-    const { proxy, account, client } = await setUp(context);
-    const fault = { status, headers: { 'x-amz-request-id': 'S3ID' }, body: `<Error><Code>${xml}</Code></Error>` };
-    proxy.addFaults('put', fault, fault);
-    const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 0 }));
-    expect(error).toMatchObject({ code, status, requestId: 'S3ID' });
-    expect(error.message).toContain(xml);
-    expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
-  });
+  test.for(tried)(
+    'an upload fails when the storage answers its PUT with %i %s',
+    async ([status, xml, code], context) => {
+      const { proxy, account, client } = await setUp(context);
+      const fault = { status, headers: { 'x-amz-request-id': 'S3ID' }, body: `<Error><Code>${xml}</Code></Error>` };
+      proxy.addFaults('put', fault, fault);
+      const error = await errorOf(client.upload(LARGE, { name: 'a', retries: 0 }));
+      expect(error).toMatchObject({ code, status, requestId: 'S3ID' });
+      expect(error.message).toContain(xml);
+      expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
+    },
+  );
 });
 
 describe.concurrent('an upload that is aborted leaves nothing', () => {
@@ -282,14 +285,14 @@ describe.concurrent('an upload that is aborted leaves nothing', () => {
         client.upload(source, { name: 'a', signal: controller.signal, onWait: () => controller.abort() }),
       );
       await proxy.arrival(step);
-      // Meanwhile the service handles the request.
+      // In this second the service handles the request.
       setTimeout(() => controller.abort('enough'), 1_000);
       expect((await ended).code).toBe('aborted');
       expect(await usageOf(account)).toEqual({ files: 0, bytes: 0 });
     },
   );
 
-  test('aborting a stream that was sent deletes its file when the answer has come', async (context) => {
+  test('aborting a stream that was sent deletes its file when the answer arrives', async (context) => {
     const { account } = await setUp(context);
     const controller = new AbortController();
     const client = new FileHosting({
@@ -327,7 +330,7 @@ describe.concurrent('an upload that is aborted leaves nothing', () => {
 });
 
 describe.concurrent('other calls through a faulty proxy', () => {
-  test('a deletion whose answer is lost counts as done, and one of an unknown id is not_found', async (context) => {
+  test('a deletion whose answer is lost counts as done, and a deletion of an unknown id is not_found', async (context) => {
     const { proxy, account, client } = await setUp(context);
     const { id } = await client.upload(SMALL, { name: 'a' });
     proxy.addFaults('delete', 'lost after');

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** The steps of an upload, as requests; `other` is any other request. */
+/** The requests of an upload and of a deletion; `other` is any other request. */
 export type Step = 'form' | 'ticket' | 'put' | 'complete' | 'delete' | 'other';
 
 /** What the proxy does to one request instead of forwarding it unchanged. */
@@ -21,7 +21,7 @@ export type Fault =
   | { readonly bytesPerSecond: number }
   /** Closes the connection when it has forwarded this many bytes of the body. */
   | { readonly resetAt: number }
-  /** Answers itself. */
+  /** Sends this answer, and does not forward the request. */
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** Adds headers to the answer of the service. */
   | { readonly addHeaders: Record<string, string> };
@@ -31,7 +31,7 @@ export interface Passed {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
-  /** When it arrived, in milliseconds. */
+  /** When the request arrived, in milliseconds of `performance.now()`. */
   readonly at: number;
 }
 

@@ -109,7 +109,7 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES);
     await service.deliverEvents();
     await remove(account, first as Answer);
-    // The ticket is refused, and each completion gets this answer until the ticket ends.
+    // The ticket has become `refused`. Until it ends, each completion gets this answer, even if the account has room again.
     expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
     await expectUsage(account, FILES - 1, FILES - 1);
   });
@@ -123,7 +123,7 @@ describe('contract: file count', () => {
     await expectUsage(account, FILES, FILES + 10);
     await service.deliverEvents();
     await expectUsage(account, FILES, FILES);
-    // The client gets the reason, although the ticket was refused before, at the event of the bucket.
+    // The event of the bucket has made the ticket `refused`. The client gets the reason nevertheless.
     expect(outcome(await complete(account.byKey, ticket.body))).toEqual([403, 'storage_limit_exceeded']);
   });
 
@@ -212,7 +212,7 @@ describe('contract: bytes a day', () => {
       expect(outcome(await upload())).toEqual([403, 'storage_limit_exceeded']);
       expect(await sentBytes(account)).toBeGreaterThan(MAX_BYTES - 1_000);
       expect(outcome(await upload())).toEqual([403, 'storage_limit_exceeded']);
-      // Now the bytes of the day are used up, which is checked first.
+      // Now the bytes of the day are used up. They are checked before the storage.
       expect(outcome(await upload())).toEqual([429, 'rate_limit_exceeded']);
     });
 

@@ -81,7 +81,7 @@ describe('contract: success', () => {
 });
 
 describe('contract: sizes', () => {
-  /** An account that makes no file. */
+  /** An account to which no test adds a file. */
   let stranger: TestAccount;
   beforeAll(async () => {
     stranger = await service.newAccount();
@@ -205,7 +205,7 @@ describe('contract: direct uploads', () => {
       size_bytes: content.length,
     });
     expect((await put(ticket, content)).status).toBe(200);
-    // Either one call copies the file, or several copy parts of 32 MiB at the same time: at 16 MiB per second, all 100 MiB take 6 s.
+    // The storage copies 16 MiB per second: 100 MiB in one call take 6 s, a part of 32 MiB takes 2 s. Parts are copied at the same time.
     const slow = [
       ['CopyObject', 6_250],
       ['UploadPartCopy', 2_000],

@@ -3,7 +3,7 @@ import { startTestService, type TestAccount, type TestService } from '../support
 
 let service: TestService;
 let account: TestAccount;
-/** The time of the CDN's cache. */
+/** The time on the service's clock, by which the CDN's cache expires. */
 let now = new Date();
 
 beforeAll(async () => {
@@ -19,11 +19,11 @@ async function link(name: string, content: string, type: string): Promise<string
 
 /** The policy for all other types, such as HTML: a browser executes nothing of such a file. */
 const INERT = "sandbox; default-src 'none'";
-/** The policy for media: it lets them load from their own URL, and lets the browser's built-in viewer use its inline styles. */
+/** The policy for images, audio and video: they load from their own URL, and the browser's built-in viewer may use its inline styles. */
 const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** The policy for a PDF, without `sandbox`, because Safari does not show a PDF in one. */
+/** The policy for a PDF, without `sandbox`, because Safari shows no PDF in a sandbox. */
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 
 describe('contract: download', () => {
@@ -84,7 +84,7 @@ describe('contract: download', () => {
       ['if-match', '"other"'],
       ['if-unmodified-since', before],
     ] as const) {
-      // The cache has the first file; the other one has to come from S3.
+      // The CDN's cache has the first file. The second file has to come from S3.
       for (const address of [url, await link('b.txt', '0123456789', 'text/plain')]) {
         const refused = await fetch(address, { headers: [[...condition]] });
         expect([refused.status, await refused.text()]).toEqual([412, '{"error":"invalid_request"}']);

@@ -224,7 +224,7 @@ describe('contract: edge', () => {
         }
       }
     }
-    // A function logs every request.
+    // A function logs every request, so without such a line no function ran.
     expect(service.logs.filter((line) => requests.some((id) => line.includes(id)))).toEqual([]);
   });
 
@@ -255,7 +255,7 @@ describe('contract: head', () => {
 
   test('HEAD is counted like GET, and is allowed cross-site like GET', async () => {
     const left = (answer: Answer) => Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
-    // A new account: an older request that leaves the window meanwhile would change the count.
+    // A new account has no older requests, which would change the count when they leave the window of 60 seconds.
     const account = await service.newAccount();
     const first = await account.byKey.request('GET', '/files');
     const second = await account.byKey.request('HEAD', '/files');

@@ -11,7 +11,7 @@ afterAll(() => service.close());
 
 const health = () => client(service.urls.root_url).request('GET', '/health');
 
-/** Asks a new process, which has not probed yet. */
+/** Asks a new process, which has not probed database and storage yet. */
 async function firstHealth() {
   await service.lambda.killEnvironments(service.lambda.find('HealthFunction').arn);
   return health();
@@ -49,7 +49,7 @@ describe('contract: health', () => {
     const fault = service.front.faults.add({ match: { service: 'dynamodb', operation: 'GetItem' }, effect: 'timeout' });
     await firstHealth();
     fault.remove();
-    // One attempt takes two seconds, too, so a second one may just have started.
+    // A single attempt times out after two seconds, too, so a second attempt may just have started.
     expect(fault.hits).toBeLessThanOrEqual(2);
   });
 

@@ -58,7 +58,7 @@ describe('contract: login', () => {
   });
 
   describe('a failure during a login redirects a browser to the login page, and gives a program JSON', () => {
-    /** Requests a page as a browser does, which `fetch` cannot: it always sends its own `Sec-Fetch-Mode`. */
+    /** Requests a page as a browser does. `fetch` cannot do this, because it always sends its own `Sec-Fetch-Mode`. */
     async function open({ urls }: TestService, path: string, cookie = ''): Promise<RawAnswer> {
       const headers = ['Sec-Fetch-Mode: navigate', 'Accept: text/html,*/*;q=0.8', `Cookie: ${cookie}`];
       const answer = await sendRaw(urls.root_url, rawRequest(`GET /api/v1${path}`, headers));
@@ -83,7 +83,7 @@ describe('contract: login', () => {
       await limited.close();
     });
 
-    test('the start of a login may fail to look up the address of the app', async () => {
+    test('a login cannot start while the address of the app cannot be looked up', async () => {
       const fresh = await startTestService();
       const byProgram = client(fresh.urls.base_url);
       await withFault(fresh, broken({ service: 'ssm' }), async () => {

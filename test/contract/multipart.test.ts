@@ -20,7 +20,8 @@ describe('contract: multipart', () => {
     const field = part('Content-Disposition: form-data; name="t"', 'x');
     const typed = part('Content-Disposition: form-data; name="t"\r\nContent-Type: application/json', '{}');
     const whole = `${typed}${filePart()}${field}--B--`;
-    // test/shared/upload-form cuts forms at every byte before the parser gets them. The last bytes are the closing delimiter.
+    // By default the body is cut at every fifth byte, and at the last four, which end the closing delimiter. test/shared/upload-form tests
+    // the parser alone, with cuts at every byte.
     const lengths = [...whole].flatMap((_, at) => (IS_THOROUGH || at % 5 === 0 || at > whole.length - 5 ? at : []));
     for (const length of lengths) {
       const { status, body } = await send(whole.slice(0, length), { by: fresh });

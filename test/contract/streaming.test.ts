@@ -15,7 +15,7 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { limitStreamingPlaces } from '../support/template-edits.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-/** The number of places. Three quarters of it are more than the number of uploads that one account may stream at the same time. */
+/** The number of places of the streaming server. Three quarters of them are more than one account may take by its uploads. */
 const PLACES = 24;
 /** The limit of uploads per minute; a test uses it up. */
 const UPLOADS_PER_MINUTE = 30;
@@ -109,7 +109,8 @@ const refusals = () => service.logs.filter((line) => /^UploadStream\S* .*"status
 const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
 
 describe('contract: streaming when places are short', () => {
-  // This test comes first: the server has not started yet, so all places are taken before it refuses the first request.
+  // This test comes first, because the server must not have started yet. Its start takes so long that all places are taken before it
+  // refuses the first request.
   test('fast clients with invalid keys do not prevent an account from uploading', async () => {
     const account = await service.newAccount();
     const before = refusals();
@@ -130,15 +131,15 @@ describe('contract: streaming when places are short', () => {
     const all = [...uploads, ...modestUploads];
     await expect.poll(async () => (await streams()) + ended(all).length, WAIT).toBe(PLACES);
 
-    // All places were taken. The server frees a quarter of them by itself.
+    // All places were taken, so the server cuts uploads until a quarter of the places is free.
     await expect.poll(async () => (await upload(honest)).status, { ...WAIT, interval: 250 }).toBe(201);
     await expect.poll(() => ended(uploads).length, WAIT).toBeGreaterThanOrEqual(PLACES / 4);
-    // When clients that were cut come back at once, the same number of uploads is cut again.
+    // The clients whose uploads were cut come back at once. Then the same number of uploads is cut again.
     const again = greedy.slice(0, PLACES / 4).map(({ key }) => beginUpload(key));
     await expect.poll(() => ended([...uploads, ...again]).length, WAIT).toBe(2 * (PLACES / 4));
     for (let time = 0; time < 3; time++) expect((await upload(honest)).status).toBe(201);
 
-    // No account's only upload was cut.
+    // No account with a single upload has lost it.
     expect(ended(modestUploads)).toEqual([]);
     for (const { finish } of modestUploads) expect(await finish()).toBe(201);
   });

@@ -36,7 +36,7 @@ async function forEach<T>(things: readonly T[], work: (thing: T) => Promise<void
   await Promise.all(Array.from({ length: 6 }, worker));
 }
 
-/** The stored names of the files whose sent name is changed. */
+/** The stored name by the sent name, for names that the service changes. */
 const KEPT_AS: Readonly<Record<string, string>> = {
   'back\\slash.txt': 'slash.txt',
   '../dir/path.txt': 'path.txt',
@@ -75,7 +75,7 @@ async function expectStored(upload: CapturedUpload, answer: RawAnswer | undefine
 describe('contract: multipart', () => {
   test('the captured uploads of every client are stored as their user intended', async () => {
     const account = await service.newAccount();
-    // test/shared/upload-form gives all of them to the parser; by default one in six is sent over HTTP here, and one of each client.
+    // By default this sends every sixth capture, and the first of each client. test/shared/upload-form gives all captures to the parser.
     const clients = new Set<string>();
     const tried = capturedUploads().filter(({ client }, index) => {
       const isFirst = !clients.has(client);
@@ -112,7 +112,7 @@ describe('contract: multipart', () => {
 
   test('a body without a Content-Length that is cut anywhere is 400 and stores nothing', async () => {
     const account = await service.newAccount();
-    // By default it is cut at every tenth byte, and at each of the last four. (multipart.test.ts cuts bodies with a length.)
+    // By default the body is cut at every tenth byte, and at each of the last four. (multipart.test.ts cuts bodies with a length.)
     const lengths = [...WHOLE.keys()].filter((at) => IS_THOROUGH || at % 10 === 0 || at > WHOLE.length - 5);
     await forEach(lengths, async (length) => {
       expectError(

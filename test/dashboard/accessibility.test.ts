@@ -24,7 +24,7 @@ async function closeDialog(page: Page): Promise<void> {
 
 const accountMenu = (page: Page) => page.getByRole('button', { name: /^Account of/ }).click();
 
-/** Every page by its path, with its dialogs. What one state leaves on the page is still there in the next ones. */
+/** Every page by its path, with its dialogs. What one state leaves on the page is still there in the next states. */
 const PAGES: readonly (readonly [path: string, states: readonly PageState[]])[] = [
   [
     '',
@@ -164,7 +164,7 @@ const PAGES: readonly (readonly [path: string, states: readonly PageState[]])[] 
 
 type Look = readonly [colorScheme: 'light' | 'dark', width: number, rules?: readonly string[]];
 
-/** Colours only affect contrast, so all other rules are checked in one colour scheme at each width. */
+/** Of the rules of axe, only the one on contrast depends on colours. So the other rules are checked in one colour scheme at each width. */
 const LOOKS: readonly Look[] = [
   ['light', 1280],
   ['dark', 360],
@@ -203,7 +203,7 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
   async function violations(page: Page, rules: readonly string[] | undefined): Promise<unknown[]> {
     return page.evaluate(async (runOnly) => {
       const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
-      // Most of the results are rules that hold; to collect them and take them out of the page took half of the time.
+      // Only violations are collected. To collect the rules that hold as well, and to read them from the page, doubled the time.
       const results = await axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) });
       return results.violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
@@ -262,7 +262,7 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     await here.leave();
   });
 
-  test('can be switched to light, dark or the colour scheme of the system, and keeps that', async () => {
+  test('can be switched to light, dark or the colour scheme of the system, and keeps the choice', async () => {
     const here = await visit(browser, { colorScheme: 'light' });
     const { page } = here;
     const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme);

@@ -103,7 +103,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await page.route('**/incoming/**', async (route) => {
       if (route.request().method() === 'PUT') urls.push(route.request().url());
       if (urls.length > 1) return route.fallback();
-      // The time in a URL is in seconds, so that two of the same second are equal.
+      // A signed URL holds its time in whole seconds, so two URLs of the same second would be equal.
       await setTimeout(1_000);
       // The answer of S3 when a URL is older than 15 minutes.
       await route.fulfill({ status: 403, body: '<Error>AccessDenied</Error>' });
@@ -166,7 +166,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await files(page).setInputFiles(SMALL);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     await files(page).setInputFiles(SMALL);
-    // The first upload is not part of this batch.
+    // The panel counts only the current batch. The first upload belongs to the batch before.
     await uploadPanel(page).getByText('Uploading 0 of 1').waitFor();
     await uploadPanel(page).getByText('2 files uploaded').waitFor();
     const [first = 0, second = 0] = sentAt;

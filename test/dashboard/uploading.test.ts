@@ -96,7 +96,7 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       for (const type of ['dragEnter', 'dragOver'] as const)
         await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
       await page.getByText('Drop to upload').waitFor();
-      // No event is fired when the files leave, as when they are dropped on another window.
+      // Now the files leave the page, for example for another window. The browser fires no event for that.
       await page.getByText('Drop to upload').waitFor({ state: 'detached' });
       expect(await stored()).toHaveLength(7);
     });
@@ -160,7 +160,7 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     await writeFile(join(directory, 'short.txt'), 'short');
     await page.getByTestId('files').setInputFiles([...large, join(directory, 'short.txt')]);
     await rowOf(page, 'short.txt').getByText('Stored').waitFor();
-    // From then on the queue knows the speed of the connection.
+    // When the panel shows a speed, the queue knows the speed of the connection.
     await uploadPanel(page)
       .getByText(/[KM]B\/s/)
       .waitFor();

@@ -38,7 +38,7 @@ test('the worst days are computed from the default limits and the firewall of th
 test('the alarm on the costs of traffic uses the prices of the cost page', () => {
   const millionOf = (price: 'edgeRequest' | 'edgeFunction' | 'firewallRequest') => costOf(price, 1_000_000);
   expect(TRAFFIC_PRICES.gigabyte).toBe(PRICES.edgeToViewer.usd);
-  // A download runs two functions at the edge, a request to the app one.
+  // A download runs two functions at the edge; a request to the app runs only one.
   const millionRequests = millionOf('edgeRequest') + 2 * millionOf('edgeFunction') + millionOf('firewallRequest');
   expect(TRAFFIC_PRICES.millionRequests).toBeCloseTo(millionRequests);
 });

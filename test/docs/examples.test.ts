@@ -80,7 +80,7 @@ function filled(code: string, key: string, id: string): string {
     .replaceAll('<id>', id);
 }
 
-/** The place in which examples run with an account: its key and the cookie of its session are in the variables. */
+/** Where examples run with an account. The variables hold the account's key and the cookie of its session. */
 const placeOf = ({ key, cookie }: TestAccount, more: Record<string, string> = {}): Place => ({
   project,
   variables: {
@@ -155,7 +155,7 @@ test('the examples in TypeScript have the right types', async () => {
 });
 
 describe('the samples of the API reference', () => {
-  // Those in TypeScript that use a session run in a page: test/dashboard/reference.test.ts.
+  // Samples in TypeScript that use a session run in a page instead: test/dashboard/reference.test.ts.
   const here = SAMPLES.filter(
     ({ route, lang }) =>
       !NOT_RUN.has(LANGUAGE_OF[lang]) && !(lang === 'TypeScript' && ROUTES[route].access === 'session'),
@@ -192,7 +192,7 @@ describe('the samples of the API reference', () => {
     'the sample of $route in $label fails with a wrong key or session, and prints the error of the service',
     async (sample) => {
       const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
-      // Without the .curlrc of the examples.
+      // With this CURL_HOME curl does not read the .curlrc of the examples, so the sample itself has to make curl fail and print the error.
       const place = placeOf({ ...shared, ...wrong }, { ID: UNKNOWN_ID, CURL_HOME: '/nowhere' });
       const failure = await RUNNERS.sh?.(sample.source, place).catch((error: unknown) => error);
       expect(failure).toMatchObject({

@@ -11,7 +11,10 @@ import type { TestAccount, TestService } from '../support/service.ts';
 const KIB = 1_024;
 const [SMALL_FILE, LARGE_FILE] = [Buffer.alloc(100 * KIB, 'x'), Buffer.alloc(25 * KIB * KIB, 'x')];
 const FILES_IN_LIST = 1_000;
-/** Several runs: a new function also reads what it then caches, and the last use of a key is written only once a minute. */
+/**
+ * Each request is measured several times, and the lowest use counts. The first request of a function also reads what the function then
+ * caches, and the last use of a key is written at most once a minute.
+ */
 const TIMES = 3;
 const LOG_WAIT = { timeout: 20_000, interval: 10 };
 
@@ -32,7 +35,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
   const ofLimiter = await use(() => refused(limited.byKey, 429), 'request', 'metrics', 'metrics');
   const inline = await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics');
   const sweep = await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics');
-  // This sweeps before any deletion is measured, because after a deletion a sweep would also remove notes.
+  // Measure the seal before any deletion: after a deletion, the sweep that writes the seal would also remove notes.
   const seal = await useOfSeal(service, sealed, [inline, sweep]);
   return {
     inline,
@@ -58,7 +61,10 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
 /** The limit of requests per minute. One of the accounts uses it up. */
 export const LOW_LIMIT = 10;
 
-/** Uploads the last file of a leaf, and sweeps, which seals the leaf. @returns what that uses in addition to `others`. */
+/**
+ * Uploads the last file of a leaf, and runs the sweeper, which seals the leaf.
+ * @returns the read and write units beyond those of `others`.
+ */
 async function useOfSeal(service: TestService, { byKey }: TestAccount, others: readonly Use[]): Promise<Use> {
   const act = async () => {
     await done(byKey.upload('a.bin', SMALL_FILE));
@@ -71,8 +77,9 @@ async function useOfSeal(service: TestService, { byKey }: TestAccount, others: r
 }
 
 /**
- * Makes the accounts and files that the requests need. One account uploads, the second has many files, the third has used up a limit, and
- * the next file of the fourth fills a leaf. There are also links that nobody has opened, and files to delete.
+ * Makes the accounts and files that the requests need. The first account uploads. The second account has many files. The third account has
+ * used up its limit of requests. The next file of the fourth account fills a leaf. The first account also has links that nobody has opened,
+ * and files to delete.
  */
 async function prepare(service: TestService) {
   const [uploader, lister, limited, sealed] = [
@@ -95,10 +102,11 @@ async function prepare(service: TestService) {
     const other = await done(uploader.byKey.upload('b', SMALL_FILE));
     removable.push(String(other.body.id));
   }
-  // The refusals of this account are measured first, before its minute is over.
+  // The limit of this account is used up for a minute, so `meterUse` measures the refusals first.
   for (let request = 0; request < LOW_LIMIT; request++) await refused(limited.byKey, 404);
   await refused(limited.byKey, 429);
-  // Wait for all log lines of these requests, so that none arrives later. A refusal by the limiter has two records of metrics.
+  // Wait for all log lines of these requests, so that no line arrives during a measurement. A refusal by the limiter has two records of
+  // metrics.
   const uploads = links.length + removable.length + 1;
   const requests = Array.from({ length: uploads + LOW_LIMIT + 1 }, () => 'request');
   const metrics = Array.from({ length: uploads + LOW_LIMIT + 2 }, () => 'metrics');
@@ -111,7 +119,7 @@ async function uploadDirectly(service: TestService, { byKey }: TestAccount): Pro
   const ticket = await done(askForTicket(byKey, 'a.bin', LARGE_FILE.length));
   if ((await put(ticket.body, LARGE_FILE)) !== 200) throw new Error('the PUT failed');
   await done(complete(byKey, ticket.body));
-  // On AWS the event takes about a second, so a client that completes the upload at once comes first.
+  // On AWS the event takes about a second, so it comes after the request of a client that completes the upload at once.
   await service.deliverEvents();
 }
 
@@ -191,7 +199,8 @@ function countInvocations(calls: readonly MeteredCall[]): Record<string, number>
 
 /**
  * Waits for the functions' log lines with these messages. Durations are replaced by a constant, so that the size does not depend on speed.
- * Lines of the edge have no source and are ignored. Any other line is an error, now or in the next run.
+ * Lines of the edge do not begin with the name of a function, and are ignored. Any further line of a function is an error, in this
+ * measurement or in the next.
  */
 function linesOf(logs: () => readonly string[], messages: readonly string[]): Promise<string[]> {
   return vi.waitFor(() => {

@@ -17,7 +17,7 @@ import { borrowTestService, type TestService } from '../support/service.ts';
 const DOCUMENT = openApiDocument(readLimits({}));
 
 describe('the OpenAPI document', () => {
-  test('passes the recommended rules of Redocly, as strictly as they go', async () => {
+  test('passes the recommended rules of Redocly, in their strictest form', async () => {
     const problems = await lintFromString({
       source: JSON.stringify(DOCUMENT),
       absoluteRef: '/openapi.json',
@@ -76,7 +76,7 @@ describe('the service', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain']);
     const text = await answer.text();
     expect(text).toBe(forPrograms(readLimits({})));
-    // It has no charset in its type.
+    // The type names no charset, so the page must be ASCII.
     expect(text).toMatch(/^[\n -~]*$/);
     for (const [code, { status }] of Object.entries(ERRORS)) expect(text).toContain(`| ${status} | \`${code}\` | `);
     const refused = await fetch(`${service.urls.root_url}/llms.txt`, { method: 'POST', body: 'x' });

@@ -146,7 +146,9 @@ test("the guide's policy that stops direct uploads denies their PUTs, even to ol
   }
 });
 
-/** The examples of settings in few stages, since a synthesis takes long. Examples that set different things share a stage. */
+/**
+ * Puts the examples of settings into few stages, because each synthesis takes long. Examples share a stage if they set different things.
+ */
 function settingsTogether(): Partial<StageSettings>[] {
   const stages: Partial<StageSettings>[] = [];
   for (const example of settings) {
@@ -163,8 +165,8 @@ describe('the guide, followed as far as possible without AWS:', () => {
   const chosen: SynthesizedStage[] = [];
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'operate-'));
-    // As in the guide, but into another directory (a relative path, as in cdk.json), and without what other tests check:
-    // the builds (test/infra/bundle.test.ts) and the validation (test/infra/validation.test.ts).
+    // The command of the guide, with three changes. It writes into another directory, by a relative path as in cdk.json. It neither builds
+    // the bundles (test/infra/bundle.test.ts checks that) nor validates the templates (test/infra/validation.test.ts).
     const bundles = join(inject('assembly'), 'bundles');
     const environment = { STAGE: 'prod', CI: 'true', CDK_BUNDLES: bundles, CDK_VALIDATION: 'false' };
     const options = { cwd: ROOT, env: { ...inherited(), ...environment } };

@@ -47,7 +47,7 @@ test('a table restored from a backup serves its links, and goes on serving them 
   expect(await adminProcessJson({ dataDir }, 'reconcile', '--dry-run')).toEqual({ accounts: 1, differing: [] });
   await after.close();
 
-  // After the import the file of the stage names no table, and CloudFormation knows this one by its own logical id.
+  // After the import the file of the stage names no restored table, and the restored table is the resource `FilesTable` of the stack.
   const imported = await start({ edit: (templates) => nameTable(templates, 'FilesTable', restored) });
   await expectFiles(client(imported.urls.base_url, { key }), ['new.txt', 'kept.txt']);
   expect(kept.size_bytes).toBe(4);
@@ -57,7 +57,7 @@ test('a table restored from a backup serves its links, and goes on serving them 
 
 /** Makes a table with the keys and rows of the table of files, as DynamoDB restores it from a backup. */
 async function restoreTable(service: TestService, TableName: string): Promise<void> {
-  // The front of the local AWS makes no tables: only CloudFormation does.
+  // The local AWS refuses calls that make tables, because only CloudFormation may make them. So the test calls the engine directly.
   const engine = new DynamoDBClient({
     endpoint: inject('dynamoDbEndpoint'),
     region: 'us-east-1',

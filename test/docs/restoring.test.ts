@@ -48,7 +48,7 @@ test('the guide uses the right prefix of objects, and the days that they are kep
     expect([prefix, isUploadsKey(prefix)]).toEqual([prefix, true]);
   }
   const days = new Set([...restoring.matchAll(/\b(\d+) days/g)].map(([, count]) => Number(count)));
-  // DynamoDB keeps backups for 35 days.
+  // DynamoDB keeps point-in-time backups for 35 days.
   expect(days).toEqual(new Set([35, DELETED_BYTES_KEPT_DAYS]));
 });
 

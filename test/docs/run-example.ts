@@ -15,8 +15,8 @@ export const MISSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The languages whose examples are not run here. Only `npm run test:soak` runs those in Go: the first build on a machine compiles Go's
- * library, which takes half a minute of a processor. Other runs only check how they are formatted.
+ * The languages whose examples are not run here. Only `npm run test:soak` runs examples in Go, because the first build on a machine
+ * compiles Go's library, which takes half a minute of a processor. Other runs only check how they are formatted.
  */
 export const NOT_RUN: ReadonlySet<string> = IS_THOROUGH ? MISSING : new Set([...MISSING, 'go']);
 

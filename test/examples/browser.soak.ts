@@ -43,7 +43,7 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
     await service.close();
   });
 
-  /** Opens the page with one of the examples. `links` gives the next link that it reports for a file. */
+  /** Opens the page with one of the examples. `link` waits for the next link that the page reports for a file. */
   async function open(example: string) {
     const entryPoints = [join(EXAMPLES, example)];
     await build({ entryPoints, bundle: true, format: 'esm', outfile: join(folder, 'page.js'), logLevel: 'error' });

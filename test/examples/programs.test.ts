@@ -157,7 +157,7 @@ describe('the example github-actions.yml', async () => {
     for (const { script, variables } of steps) {
       const env: Record<string, string> = { PATH, GITHUB_OUTPUT: outputs };
       for (const [name, value] of Object.entries(variables)) env[name] = await filled(value);
-      // As GitHub runs it.
+      // GitHub runs scripts with these options.
       await execute('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', String(script)], env);
     }
     const [pr, comment, url, flag, body = ''] = (await readFile(join(folder, 'gh'), 'utf8')).split('\n');

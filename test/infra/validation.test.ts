@@ -22,7 +22,7 @@ afterEach(async () => {
 describe('synthesis', () => {
   /** @returns the findings, as `<severity> <plugin>: <rule>`. */
   async function findings(build: (stack: Stack) => void): Promise<string[]> {
-    // The CLI sets the same, because by default it continues in spite of warnings. Our app must fail nevertheless.
+    // The CLI of the CDK sets this value, because by default it continues in spite of warnings. Our app must fail nevertheless.
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ '@aws-cdk/core:failSynthOnValidationErrors': false }));
     const app = await newApp({ CDK_OUTDIR: directory });
     const stack = new Stack(app, 'Small');

@@ -23,7 +23,7 @@ const LAYERS = [
   row('*'),
 ];
 
-/** Writes a small project and checks its imports; it need not use all that its layers allow. */
+/** Writes a small project and checks its imports. Leaves out the violations of rows that allow more than the project imports. */
 async function violationsIn(files: Readonly<Record<string, string>>): Promise<string[]> {
   const violations = findViolations(await projectOf(files), LAYERS, []);
   return violations.filter((violation) => !violation.endsWith('which none of its files imports'));
@@ -127,7 +127,7 @@ describe('the check of imports', () => {
     ).toEqual(['folders import each other in a circle: app, app/parts']);
   });
 
-  test('refuses a size beyond its bound, and counts a file once even if it is reached twice', async () => {
+  test('refuses a number of files beyond its bound, and counts a file once even if it is reached twice', async () => {
     const graph = await projectOf({
       'app/main.ts': `import '../stores/a.ts'; import '../stores/b.ts';`,
       'app/alone.ts': '',

@@ -52,7 +52,7 @@ async function logged(metric: string, act: () => Promise<unknown>): Promise<Metr
   return values();
 }
 
-/** Repeats values: each `every` minutes, for the last `last` minutes. */
+/** Repeats values every `every` minutes during the last `last` minutes. */
 function repeated(values: readonly MetricValue[], { every, last }: { every: number; last: number }): MetricValue[] {
   const times = Array.from({ length: last / every }, (_, index) => NOW - 1 - index * every * MINUTE);
   return times.flatMap((at) => values.map((value) => ({ ...value, at })));
@@ -281,7 +281,7 @@ test('when all data is missing, only those alarms start whose metrics are writte
 });
 
 describe('the error budget, at 40 requests an hour, fewer than the canary alone sends:', () => {
-  /** Two requests in every three minutes. A request of so many minutes ago fails if `hasFailed` says so. */
+  /** The metrics of two requests in every three minutes. `hasFailed` says for each request, by its age in minutes, whether it failed. */
   function requests(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hasFailed: (minutesAgo: number) => boolean) {
     return ofAws(name, { '5XXError': 1, Count: 1 }, 360).filter(({ at, metric }) => {
       const minutesAgo = Math.round((NOW - 1 - at) / MINUTE);

@@ -42,7 +42,7 @@ const lanesSince = (start: number) =>
 
 test.each([
   ['by a form', LATER, ['inline']],
-  ['in the first quarter of an hour also through the streaming server', FIRST_QUARTER, ['inline', 'streaming']],
+  ['through the streaming server as well in the first quarter of an hour', FIRST_QUARTER, ['inline', 'streaming']],
 ])('the canary uploads %s, and leaves nothing in the account', async (_what, time, lanes) => {
   const start = service.logs.length;
   expect(await run(time)).toEqual([]);
@@ -62,7 +62,7 @@ test('the canary reports the steps that fail, and still runs the others', async 
   expect(lines.at(-1)).toMatch(/POST api: 503 .*service_unavailable.* \(request [\w-]+\)/);
 });
 
-/** Makes the gateway refuse every request for the health, as it refuses those above its throttle. */
+/** Makes the gateway refuse every health check, as it refuses requests above its throttle. */
 function stopHealth(templates: Record<string, Template>): void {
   const [stage] = Object.values(templates).flatMap((template) => resourcesOf(template, 'AWS::ApiGateway::Stage'));
   const settings = stage?.Properties?.MethodSettings as object[];

@@ -223,7 +223,7 @@ async function countBalanced(operator: Operator, { id }: TestAccount, trials: re
   const wrong = new Set<Trial>();
   for (const when of ['before the sweeper', 'after the sweeper']) {
     if (when === 'after the sweeper') {
-      // Events may come late, and change nothing then.
+      // The events come late here, and must change nothing.
       await operator.service.deliverEvents();
       operator.service.holdEvents();
       await operator.expireDeadlines();

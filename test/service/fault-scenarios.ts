@@ -10,7 +10,7 @@ import { NO_ANSWER, type Outcome, type Prepared, type Scenario } from './fault-m
 /** Content that does not fit into one part. */
 const LARGE = new Uint8Array(5 * 1024 * 1024 + 1);
 
-/** How often leases are expired: after a time much longer than an attempt without a fault takes. */
+/** The time after which leases are ended, again and again. An attempt without a fault takes much less time. */
 const LEASE_PATIENCE_MS = 3_000;
 
 function expectStatus({ status, body }: Outcome, ...expected: number[]): void {
@@ -43,7 +43,7 @@ function making(request: () => Promise<Outcome>): Prepared {
   };
 }
 
-/** A request that can be repeated safely, and then has made exactly one file. */
+/** A request that can be repeated safely: however often it is sent, it makes exactly one file. */
 function makingOnce(request: () => Promise<Outcome>, repeat = request): Prepared {
   return {
     request,
@@ -54,7 +54,7 @@ function makingOnce(request: () => Promise<Outcome>, repeat = request): Prepared
   };
 }
 
-/** A deletion: one that failed may have happened, so that a retry is 200 or 404. */
+/** A deletion. A deletion that was answered by an error may have happened, so a retry is 200 or 404. */
 function removing({ byKey }: TestAccount, id: unknown): Prepared {
   const remove = () => byKey.request('DELETE', `/files/${id}`);
   const stillHolds = async () => expectStatus(await byKey.request('GET', `/files/${id}`), 404);
@@ -124,7 +124,7 @@ function publicScenarios(): Scenario[] {
           const startUrl = startUrlOf(service);
           const enter = () => logIn({ startUrl, email });
           const meBy = (cookie: string) => client(service.urls.base_url, { cookie }).request('GET', '/auth/me');
-          // Logs in up to the callback, and holds back its request until `request` below.
+          // Logs in up to the callback. The request of the callback is held back until `request` below sends it.
           const atCallback = Promise.withResolvers<() => Promise<Response>>();
           const answered = Promise.withResolvers<Response>();
           const around = (comeBack: () => Promise<Response>) => {
@@ -196,7 +196,7 @@ function sessionScenarios(): Scenario[] {
         return {
           request: end,
           async followUp({ status }) {
-            // If only some sessions ended, and this one is among them, the user logs in again and repeats the request.
+            // If only some sessions ended, and the session of this request is one of them, the user logs in again and repeats the request.
             if (status !== 200 && (await end()).status === 401) {
               const { cookies: cookie } = await logIn({ startUrl, email });
               expectStatus(await client(service.urls.base_url, { cookie }).request('DELETE', '/auth/sessions'), 200);
@@ -284,7 +284,7 @@ async function arrived(
   return ticket;
 }
 
-/** Completes a ticket. If that is 503, because a failed attempt still holds the lease, ends the lease and completes the ticket again. */
+/** Completes a ticket. The answer is 503 while a failed attempt still holds the lease. Then this ends the lease and tries again. */
 async function completeInTheEnd(operator: Operator, { byKey }: TestAccount, ticket: Ticket): Promise<Outcome> {
   const answer = await complete(byKey, ticket);
   if (answer.status !== 503) return answer;

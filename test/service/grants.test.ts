@@ -157,10 +157,10 @@ async function useTickets(): Promise<void> {
   service.holdEvents();
 }
 
-/** Makes uploads fail after their bytes were stored, so that they are removed at once or by the sweeper. */
+/** Makes uploads fail after their bytes were stored, so that the bytes are removed at once or by the sweeper. */
 async function failUploads(): Promise<void> {
   const { byKey } = account;
-  // A transaction that checks a condition has no fault, so the upload can be given up.
+  // The fault leaves out transactions with a `ConditionCheck`, because such a transaction gives the upload up.
   const predicate = ({ input }: FaultSubject) => !JSON.stringify(input).includes('"ConditionCheck"');
   const unsettled: Fault = { match: { operation: 'TransactWriteItems', predicate }, effect: 'error-before' };
   await withFault(service, unsettled, () => byKey.upload('d', 'd'));

@@ -28,8 +28,8 @@ const engine = dynamoDbClient();
 let service: TestService;
 
 beforeAll(async () => {
-  // A test reads more pages in a minute than the default limit allows. With this limit, requests share slots. One process serves all
-  // requests and knows the newest slot, so the rate limiter still needs one round trip for each request.
+  // A test reads more pages in a minute than the default limit allows. With the limit set here, requests share slots. One process serves
+  // all requests and knows the newest slot, so the rate limiter still needs one round trip for each request.
   service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '500' });
 });
 afterAll(async () => {
@@ -85,7 +85,7 @@ describe('a listing of 20,000 files', () => {
   }
 
   test.for([50, 100])(
-    'takes the rounds of a list of 300 files, and at most twice its read units, for the first, middle and last page of %i',
+    'takes as many rounds as a list of 300 files, and at most twice its read units, for the first, middle and last page of %i',
     expectSameCost,
   );
 
@@ -114,7 +114,7 @@ describe('a listing of 20,000 files', () => {
     });
 
     test.for([50, 100])(
-      'takes the rounds of a list of 300 files, and at most twice its read units, for the first, middle and last page of %i',
+      'takes as many rounds as a list of 300 files, and at most twice its read units, for the first, middle and last page of %i',
       expectSameCost,
     );
 
@@ -136,7 +136,7 @@ describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
 
   beforeAll(async () => {
     account = await service.newAccount().then(async (person) => {
-      // The rows of 1,000,000 files would take half an hour, and a search for the rare ones reads no other.
+      // To write the rows of 1,000,000 files would take half an hour. A search for the rare files reads only their rows.
       const hasRow = (file: ListedFile) => count <= 100_000 || isRare(file);
       const files = await generateFiles(engine, service.tables, { accountId: person.id, count, nameOf, hasRow });
       return { ...person, files };
@@ -144,7 +144,7 @@ describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
     await list(account, 'search=rare');
   }, 20 * 60_000);
 
-  /** The best of three, as other programs use the machine as well. */
+  /** The fastest of three measurements, because other programs use the machine as well. */
   async function best<Measured extends { readonly ms: number }>(measure: () => Promise<Measured>): Promise<Measured> {
     const measured = [await measure(), await measure(), await measure()];
     return measured.reduce((one, other) => (other.ms < one.ms ? other : one));
@@ -169,7 +169,7 @@ describe.for([100_000, 1_000_000])('a search among %i files', (count) => {
     const stores = await loadStores();
     const { total, ms } = await best(async () => {
       const before = process.cpuUsage();
-      // A page beyond the last, whose files need not be read.
+      // This page is beyond the last, so the search reads no files for it.
       const page = await listFiles(stores, { accountId: account.id, page: count, limit: 100, search: part });
       const { user, system } = process.cpuUsage(before);
       return { total: page.total, ms: (user + system) / 1_000 };

@@ -41,7 +41,10 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Makes the service write lines that every query finds: uploads, refusals of function, gateway and edge, a failure, all events of the trail. */
+/**
+ * Makes the service write lines that every query finds: uploads, refusals of function, gateway and edge, a failure, all events of the audit
+ * trail.
+ */
 async function writeLines(): Promise<void> {
   const { byKey, bySession, cookie, key } = account;
   const { body: file } = await byKey.upload(FILE_NAME, 'hello');

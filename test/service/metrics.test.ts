@@ -28,7 +28,7 @@ function recordsSince(start: number): Counted[] {
   });
 }
 
-/** Expects these metrics of `act`, soon: a function's log lines can arrive after its answer. */
+/** Expects that `act` writes these metrics, and waits for them, because a function's log lines can arrive after its answer. */
 async function expectCounted(act: () => Promise<unknown>, ...expected: Counted[]): Promise<void> {
   const start = service.logs.length;
   await act();

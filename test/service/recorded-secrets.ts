@@ -24,7 +24,7 @@ const SECRET_PARAMETERS = ['state', 'nonce', 'code', 'code_challenge', 'X-Amz-Si
 function recordUrl(text: string): void {
   const url = URL.parse(text);
   for (const name of SECRET_PARAMETERS) recordSecret(name, url?.searchParams.get(name) ?? '');
-  // A link is a secret: it is all one needs to read the file.
+  // A link is a secret, because everyone who has the link can read the file.
   recordSecret('link', /\/uploads\/([^/]+)/.exec(url?.pathname ?? '')?.[1] ?? '');
 }
 

@@ -149,7 +149,7 @@ describe('no line contains a secret, and no error more than its code:', () => {
   const failures: readonly [string, Fault['effect'], Fault['match']][] = [
     ['DynamoDB fails', 'error-before', { service: 'dynamodb' }],
   ];
-  /** For `npm run test:soak`. They are slow, because the SDK waits between retries, and they cause the same kinds of lines. */
+  /** Only `npm run test:soak` tries these. They are slow, because the SDK waits between retries, and they cause the same kinds of lines. */
   const moreFailures: typeof failures = [
     ['DynamoDB throttles', 'throttle', { service: 'dynamodb' }],
     ['DynamoDB cuts connections', 'cut', { service: 'dynamodb' }],

@@ -85,7 +85,7 @@ test('two simultaneous sweepers do each piece of work once', async () => {
   for (const { swept } of await twoSweeps()) expect(Object.values(swept)).toEqual([0, 0, 0, 0, 0]);
 
   expect(await operator.expireDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
-  // Both sweepers read the list of work before one of them begins the work.
+  // With this delay, both sweepers read the list of work before one of them begins the work.
   const looking: Fault = {
     match: { principal: roleOf('SweepFunction'), operation: 'Query' },
     effect: { delayMs: 1_000 },
@@ -120,7 +120,7 @@ test('the next sweeper finishes the work of one that was killed', async () => {
   const account = await service.newAccount();
   await leaveWork(account, 1);
   const { arn } = service.lambda.find('SweepFunction');
-  // In the order in which a sweeper makes these calls. So the next sweeper still has to do the later operations.
+  // A sweeper makes these calls in this order. It is killed at the first one, so the next sweeper still has to make the later ones.
   for (const operation of ['TransactWriteItems', 'DeleteObject', 'DeleteItem']) {
     await operator.expireDeadlines();
     const stuck: Fault = { match: { principal: roleOf('SweepFunction'), operation }, effect: 'timeout' };

@@ -110,7 +110,7 @@ const REMOVALS: readonly (readonly Removal[])[] = [
         return (await bySession.request('GET', '/auth/me')).status;
       },
       complete: 200,
-      // Its store would read the variable at the first request, but the function fails when it loads.
+      // The function fails when it loads, before a request needs the variable.
       reduced: 503,
       log: /^GetMeFunction .*environment variable ACCOUNTS_TABLE is not set/m,
     },

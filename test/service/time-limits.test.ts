@@ -64,7 +64,7 @@ describe('contract: in time', () => {
       expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
       expect(ms).toBeLessThan(EARLY_ANSWER_MS + 1_000);
 
-      // These run in the same environment, the only one; S3 has answered the first upload meanwhile.
+      // Wait until S3 has answered the first upload. The next uploads run in the same environment, because there is only one.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect((await byKey.upload('second', 'hello')).status).toBe(201);
       expect((await byKey.upload('third', 'hello')).status).toBe(201);

@@ -23,7 +23,8 @@ describe('a token', () => {
     const expected = (2_000 * 43) / 62;
     const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
     expect(counts.size).toBe(62);
-    // 61 degrees of freedom: a fair source exceeds 150 less than once in a hundred million runs, bytes modulo 62 give about 630.
+    // With 61 degrees of freedom, a fair source exceeds 150 in less than one of a hundred million runs. Bytes modulo 62 would give about
+    // 630.
     expect(chiSquare).toBeLessThan(150);
   });
 });

@@ -146,8 +146,8 @@ export async function openAccount(
 export const uploadPanel = (page: Page): Locator => page.getByRole('region', { name: 'Uploads' });
 
 /**
- * Writes a file of zeros for uploads. A page takes a large one by its path; the bytes of a buffer would go through the debugging protocol.
- * It is removed with the temporary files of the test run.
+ * Writes a file of zeros for uploads. A page takes a large file by its path, because the bytes of a buffer would go through the debugging
+ * protocol. The file is removed with the temporary files of the test run.
  * @returns its path.
  */
 export async function uploadableFile(name: string, bytes: number): Promise<string> {

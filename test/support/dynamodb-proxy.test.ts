@@ -9,7 +9,7 @@ test('a fault that applied to no call fails the check, which names it', () => {
   expect(() => faults.assertApplied()).not.toThrow();
 });
 
-test('a fault that applied passes the check even if another was set since, and so does one that may not apply', () => {
+test('a fault that applied passes the check even if another fault was set since, and so does a fault that need not apply', () => {
   const faults = recordFaults();
   faults.set(() => 'cut');
   expect(faults.choose('GetItem')).toBe('cut');

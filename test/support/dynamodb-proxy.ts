@@ -4,9 +4,9 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, inject } from 'vitest';
 
 /**
- * What happens to a call; the words are those of `FaultEffect` in `local-aws/`. A status and a body are the answer instead of
- * the engine's, and the call is not performed. `cut`: the connection ends; it is not performed. `cut-after`: the connection
- * ends; it is performed. `timeout`: no answer; it is not performed.
+ * What happens to a call; the words are those of `FaultEffect` in `local-aws/`. A status and a body: the proxy sends this answer, and the
+ * engine does not get the call. `cut`: the connection ends, and the engine does not get the call. `cut-after`: the engine performs the
+ * call, then the connection ends. `timeout`: there is no answer, and the engine does not get the call.
  */
 export type ProxyFault = { readonly status: number; readonly body: object } | 'cut' | 'cut-after' | 'timeout';
 

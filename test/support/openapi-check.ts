@@ -97,7 +97,7 @@ function resolved(response: Schema | undefined): Response | undefined {
   return (name === undefined ? response : DOCUMENT.components.responses[name]) as Response | undefined;
 }
 
-/** Makes references of a schema refer to the document that the validator knows, with its closed objects. */
+/** Changes the references in a schema, so that they refer to the document that the validator knows, whose objects are closed. */
 function withDocument(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as Schema;
 }

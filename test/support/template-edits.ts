@@ -61,7 +61,7 @@ export function limitStreamingPlaces(
   variables.STREAMING_PLACES = String(perEnvironment);
 }
 
-/** Gives a table the physical name that CloudFormation knows it by after an import, which no template says. */
+/** Gives a table a physical name. After an import CloudFormation knows a table by such a name, although no template has it. */
 export function nameTable(templates: Templates, table: string, name: string): void {
   const [, resource] = find(templates, 'AWS::DynamoDB::GlobalTable', table);
   (resource.Properties as Record<string, unknown>).TableName = name;

@@ -53,7 +53,7 @@ test('a client that sends nothing is too slow after the grace', async () => {
 
 test('a client that was fast may not pause longer than any other', async () => {
   const { body, send } = await begin({ graceMs: 50 });
-  // The rate is a byte a second, so the client is fifteen minutes ahead of it.
+  // The required rate is one byte per second, so the client is fifteen minutes ahead of that rate.
   send(900);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'timeout' });
 });
@@ -70,7 +70,7 @@ test('the time that the reader takes does not count against the client', async (
   send(10);
   const chunks = body[Symbol.asyncIterator]();
   await chunks.next();
-  // As long as S3 takes to store a part when it is slow. In this time the server does not ask the client for more.
+  // A slow S3 may take this long to store a part. Meanwhile the server reads nothing from the client.
   await sleep(1_500);
   const rest = chunks.next();
   setTimeout(() => send(990), 100);
@@ -114,14 +114,14 @@ test('a body whose connection breaks is invalid_request, and cannot be drained',
   expect(await body.drain()).toBe(false);
 });
 
-test('draining the rest that the upload has not read gives up by its own bounds', async () => {
+test('draining the unread rest of a body ends by time limits of its own', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();
   expect(await body.drain({ graceMs: 50 })).toBe(false);
 });
 
-test('the rest that the upload has not read is drained to the end', async () => {
+test('the unread rest of a body is drained to the end', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();

@@ -140,7 +140,7 @@ test('refused bodies of one owner may hold a quarter of the places', () => {
   expect(places.hasTooManyRefused({ id: 'another', isStranger: false })).toBe(false);
 });
 
-test('a process reports once a minute how many places were taken at once, while any is taken', () => {
+test('while any place is taken, a process reports once a minute how many places were taken at once', () => {
   const reported: number[] = [];
   const places = new Places(PLACES, (mostTaken) => reported.push(mostTaken));
   const [first, second] = [places.take(new Client('a', FAST)), places.take(new Client('b', FAST))];
@@ -156,7 +156,10 @@ test('a process reports once a minute how many places were taken at once, while 
 });
 
 describe('refused bodies', () => {
-  /** One client for each place: a third refused strangers, a third refused accounts, both fast, and a third slow uploads. */
+  /**
+   * One client for each place: a third are refused strangers, a third are refused accounts, and a third are slow uploads. The refused
+   * clients are fast.
+   */
   function mixed(): { strangers: Client[]; accounts: Client[]; uploads: Client[] } {
     const third = PLACES / 3;
     const refused = (owner: string, isStranger: boolean) =>
@@ -188,7 +191,7 @@ describe('refused bodies', () => {
   });
 });
 
-test('a report has the most places that were taken in its minute', () => {
+test('a report has the highest number of places that were taken at once in its minute', () => {
   const reported: number[] = [];
   const places = new Places(PLACES, (mostTaken) => reported.push(mostTaken));
   const leave = places.take(new Client('account', FAST));

@@ -34,8 +34,8 @@ describe.each(FILES)('%s', (file, constants) => {
   });
 
   test('uses only syntax of runtime 2.0: ES 5.1, const, let, arrows, templates, rest parameters', async () => {
-    // esbuild lowers newer syntax, so with such syntax the two results would differ. (Without a target, esbuild would print
-    // object shorthands; they are turned off.)
+    // For an older target, esbuild replaces newer syntax. So if the file had such syntax, the two results would differ. (Without a target,
+    // esbuild would print object shorthands; they are turned off.)
     const newest = await transform(source(file), { supported: { 'object-extensions': false } });
     const lowered = await transform(source(file), DOCUMENTED);
     expect(lowered.code).toBe(newest.code);

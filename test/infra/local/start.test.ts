@@ -34,7 +34,7 @@ async function directory(): Promise<string> {
 }
 
 function launch(environment: Record<string, string>): ChildProcess {
-  // The bundles exist already: the set-up of the test run has built them, by the same function as a start.
+  // The bundles exist already: the set-up of the test run has built them with the function that `npm start` calls.
   const env = { ...inherited(), CDK_BUNDLES: join(inject('assembly'), 'bundles'), ...environment };
   const child = spawn(process.execPath, [START], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
@@ -131,7 +131,7 @@ describe('a start', () => {
     });
   });
 
-  test('leaves no process running after a SIGKILL, and the next one has all acknowledged files', async () => {
+  test('leaves no process running after a SIGKILL, and the next start has all acknowledged files', async () => {
     // A large upload, which starts the Web Function as a separate process.
     const large = new Uint8Array(5_000_000);
     const uploads = client(first.urls.base_url, { key });

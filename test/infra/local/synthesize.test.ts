@@ -12,7 +12,7 @@ describe('npm start synthesizes', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'synthesize-'));
     output = join(directory, 'cdk.out');
-    // An earlier start was not finished.
+    // An earlier start has made this folder, and was ended before it had finished.
     await mkdir(output);
     vi.stubEnv('STAGE', 'prod');
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stage: 'prod' }));
@@ -39,7 +39,7 @@ describe('npm start synthesizes', () => {
     expect(() => checkResourceType('AWS::WAFv2::WebACL', 'WebAcl')).toThrow('nothing for AWS::WAFv2::WebACL');
   });
 
-  test('npm start synthesizes again only when an input has changed, or the last time was not finished', async () => {
+  test('npm start synthesizes again only when an input has changed, or the last synthesis was not finished', async () => {
     expect(await isRepeated()).toBe(false);
     vi.stubEnv('RATE_LIMIT_LISTS_PER_MINUTE', '7');
     expect(await isRepeated()).toBe(true);

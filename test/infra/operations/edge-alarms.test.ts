@@ -5,7 +5,7 @@ import { onlySynthesized } from '../../support/synthesized.ts';
 
 /** The alarms on CloudFront's metrics. test/infra/settings/stage.test.ts checks the references between Regions. */
 
-/** Each alarm with its distributions: in words, and by the outputs of the stacks that have their ids. */
+/** Each alarm with its distributions: in words, and by the outputs of the stacks that hold the ids of these distributions. */
 const DISTRIBUTIONS: [alarm: string, words: string, outputs: [stack: string, output: string][]][] = [
   ['AppServerErrors', 'the distribution of the app', [['Edge', 'AppDistributionId']]],
   ['CdnServerErrors', 'the distribution of the CDN', [['Data', 'CdnDistributionId']]],

@@ -1,6 +1,6 @@
 /**
- * The metrics of AWS services that our alarms use, with all dimensions that each needs; one with a `?` may be absent. AWS writes them,
- * not our code, so no test can check them against what is written. These lists are copied from AWS's documentation; those of
+ * The metrics of AWS services that our alarms use, with all dimensions that each metric needs. A dimension with a `?` may be absent. AWS
+ * writes these metrics, so no test can compare them with what our code writes. The lists are copied from AWS's documentation; those of
  * DynamoDB, S3 and SQS were looked up on 2026-11-22.
  */
 export const PUBLISHED_METRICS: Readonly<Record<string, { readonly [metric: string]: readonly string[] }>> = {

@@ -83,14 +83,14 @@ describe('a stage with most optional settings', () => {
 
   test('sends the origin secret of the given slot', () => {
     const origins = JSON.stringify(distributionOf(templates.Edge)?.Origins);
-    // The gateway also gets it as its key.
+    // The gateway also gets this secret, as its API key.
     expect(origins.match(/SecretString:(\w+)::/g)).toEqual(Array(3).fill('SecretString:b::'));
     const [key] = resourcesOf(templates.Edge, 'AWS::ApiGateway::ApiKey');
     expect(JSON.stringify(key?.Properties?.Value)).toContain('SecretString:b::');
   });
 
   test.each(['Alarms', 'EdgeAlarms'])(
-    'subscribes the given e-mail addresses to the pages and the tickets of %s',
+    'subscribes the given e-mail addresses to the topics Pages and Tickets of the stack %s',
     (stack) => {
       const subscriptions = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
       expect(subscriptions).toEqual([
@@ -590,7 +590,7 @@ describe('a second copy', () => {
     templates = await templatesOf('prod', { secondCopy: { region: 'eu-west-1', keepDays: 30 } });
   });
 
-  test('is not there unless the file of the stage says so', () => {
+  test('exists only if the file of the stage says so', () => {
     expect(Object.keys(production)).not.toEqual(expect.arrayContaining(['SecondCopy']));
     expect(JSON.stringify(production)).not.toContain('ReplicationConfiguration');
   });

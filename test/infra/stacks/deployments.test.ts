@@ -76,7 +76,7 @@ describe.each([
         DeploymentGroupName: { Ref: group },
         ...(isChecked && { AfterAllowTrafficHook: { Ref: hook } }),
       });
-      // So a deployment that changes the group or the check first changes these, and then moves the alias by them.
+      // Because of this dependency, a deployment first changes the group and the check, and then moves the alias by the new ones.
       expect(alias.DependsOn).toEqual(expect.arrayContaining([group, ...(isChecked ? [hook] : [])]));
     }
   });
@@ -99,7 +99,7 @@ describe.each([
   });
 });
 
-test('the commit is noted in the stack of the functions, so that it goes back with them', () => {
+test('the commit is noted in the stack of the functions, so that a rollback of the functions also takes back the commit', () => {
   const noted = (template: Template | undefined) => ofType(template, 'AWS::SSM::Parameter').map(propertiesOf);
   expect(noted(prod.Api)).toEqual([
     expect.objectContaining({
@@ -147,7 +147,7 @@ function statementsOf(policy: string): { Action: string | string[]; Resource: un
 }
 
 describe('a deployment', () => {
-  /** The stack during an alarm, with a restored table that is not imported yet. */
+  /** The stack as it is synthesized to ignore alarms, with a restored table that is not imported yet. */
   let ignoring: Template | undefined;
   beforeAll(async () => {
     const restoredTables = { files: 'FileHosting-prod-files-1' };

@@ -33,14 +33,14 @@ const HELPER = /^Custom/;
 
 /**
  * The grants with a wildcard, each with its reason. All belong to CDK's own helpers, which run only during a deployment. Each grant is
- * limited to the buckets that its helper fills or empties. Our own functions have none.
+ * limited to the buckets that its helper fills or empties. Our own functions have no grant with a wildcard.
  */
 const WILDCARDS: readonly [holder: RegExp, actions: RegExp][] = [
   // Fills a static bucket from the bucket of CDK's assets.
   [/^CustomCDKBucketDeployment/, /^s3:(GetBucket|GetObject|List|DeleteObject|Abort)\*$/],
   // Copies the code of the streaming server into the bucket that Lambda reads it from.
   [/^CustomS3ObjectCopy/, /^s3:(Abort|DeleteObject)\*$/],
-  // Empties the bucket of that code when its stack is deleted, and in the stage dev the bucket of files.
+  // Empties the bucket of that code when its stack is deleted. In the stage dev it also empties the bucket of files.
   [/^(AWSCDKWebFunctionAssetBucket|Uploads)Policy/, /^s3:(DeleteObject|GetBucket|List)\*$/],
 ];
 
@@ -144,7 +144,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
     for (const { logicalId, properties, deletionPolicy } of groups) {
       if (logicalId.startsWith('AuditLog')) continue; // The next test checks it.
-      // The paths of files are kept for less time than other lines.
+      // The log of downloads has the paths of files, and is kept for less time than the other logs.
       const days = logicalId.startsWith('Downloads') ? 7 : 30;
       expect([logicalId, properties.RetentionInDays, deletionPolicy]).toEqual([logicalId, days, 'Delete']);
     }

@@ -108,7 +108,7 @@ test('a late call of a deletion takes nothing from the new account of the same p
 });
 
 describe('nothing is added to an account while it is deleted:', () => {
-  /** The stores, but something is done after the deletion has listed the rows. */
+  /** The stores, except that `work` runs after the deletion has listed the rows, and before it removes them. */
   const during = (work: () => Promise<unknown>) => ({
     ...stores,
     administration: {
@@ -155,7 +155,7 @@ test.each(ENDING)('a deletion that %s at any call is finished by the next one', 
   const nths = Array.from({ length: calls - preparing }, (_, index) => index + 1);
   expect(nths.length).toBeGreaterThan(20);
   const tried = nths.filter((nth) => triedAt(nth).includes(fault));
-  // No more than eight at once: each makes a dozen requests, and on a busy engine calls would fail that have no fault.
+  // No more than eight at once: each makes a dozen requests, and on a busy engine even calls without a fault would fail.
   const ids = await eachOf(tried, 8, async (nth) => {
     const { id } = await newPerson();
     const { end, happenLate } = await applyFault(fault, nth, () => remove(id));

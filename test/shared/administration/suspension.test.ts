@@ -242,7 +242,7 @@ test.each([
   const nths = Array.from({ length: calls }, (_, index) => index + 1);
   expect(nths.length).toBeGreaterThan(1);
   const trials = nths.flatMap((nth) => triedAt(nth).map((fault) => ({ fault, nth })));
-  // No more than eight at once: on a busy engine calls would fail that have no fault.
+  // No more than eight at once, because on a busy engine even calls without a fault would fail.
   await eachOf(trials, 8, async ({ fault, nth }) => {
     const person = await prepare();
     const { happenLate } = await applyFault(fault, nth, () => work(person.id));

@@ -8,8 +8,8 @@ import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 /**
- * Every kind of row that the stores write, as DynamoDB holds it: read with a plain client, attribute by attribute with its
- * type. Rows outlive every version of the code, so these may only change together with a plan for the rows that exist.
+ * Every kind of row that the stores write, as DynamoDB holds it: read with a plain client, attribute by attribute with its type. Rows
+ * outlive every version of the code. So whoever changes a kind of row also needs a plan for the rows that exist.
  */
 
 type Row = Record<string, AttributeValue>;
@@ -44,7 +44,7 @@ const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10,
 const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
 const allowance = { limits, known: NOTHING_KNOWN };
 
-/** The last digit of this id puts the file into shard 10. */
+/** The last digit of this id, 10 in hexadecimal, puts the file into shard 2, which is 10 modulo 4. */
 const FILE = '01900000-0000-7000-8000-00000000000a';
 const OTHER = '01900000-0000-7000-8000-00000000000b';
 const rowOfAccount = (id: string) => rowAt(tables.accounts, { id: { S: id } });

@@ -29,7 +29,7 @@ test('the warm-up of the storage succeeds without a connection, and leaves later
   await expect(objectStore.size('key')).rejects.toMatchObject({ code: 'service_unavailable' });
 });
 
-test('the checks of a route are rehearsed without a connection, and later requests need one again', async () => {
+test('the checks of a route are rehearsed without a connection, but later requests need a connection', async () => {
   for (const table of ['API_KEYS', 'FILES', 'RATE_LIMITS']) vi.stubEnv(`${table}_TABLE`, table);
   vi.stubEnv('RATE_LIMIT_REQUESTS_PER_MINUTE', '240');
   vi.stubEnv('STAGE', 'local');

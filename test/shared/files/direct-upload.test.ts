@@ -380,14 +380,14 @@ describe('attempts to complete a ticket', () => {
       code: 'service_unavailable',
       headers: { 'Retry-After': '2' },
     });
-    // The event does not fail, which would count as a defect: it waits.
+    // The function of the event waits for the lease. It must not fail, because its failures count as defects.
     expect(await event(ref.accountId, ref.id)).toBe('settled');
     expect(Date.now()).toBeGreaterThanOrEqual(lease.until);
     await sweepLater(service);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
-  test('one for the event that dies blocks the client for half a minute, not for the two minutes that its function may take', async () => {
+  test('one that the event has begun and that dies blocks the client for half a minute, not for the two minutes that its function may take', async () => {
     const ref = await arrived();
     const copy = () => Promise.reject(new Error('died'));
     const endAttempt = () => Promise.reject(new Error('died'));
@@ -666,7 +666,7 @@ describe('cancelling a ticket', () => {
         cancel(accountId, ticket.id),
         event(accountId, ticket.id),
       ]);
-      // A cancel that meets a ready file deletes it: then both may succeed.
+      // A cancellation deletes the file if the ticket is a file already. Then the completion and the cancellation both succeed.
       expect([completed.status, cancelled.status]).toContain('fulfilled');
       if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ code: 'not_found' });
       if (completed.status === 'rejected')

@@ -41,11 +41,14 @@ const applyFault = await faultsOfProduct();
 interface Scenario {
   /** Prepares an account. @returns the work that is run with a fault. */
   readonly begin: (accountId: string) => Promise<() => Promise<unknown>>;
-  /** The files of the account after a success. */
+  /** The number of files of the account after a success. */
   readonly files: number;
-  /** The files that it may have after an error: none, unless the failed call may have taken effect. */
+  /**
+   * The numbers of files that the account may have after an error: by default 0; more are possible if the failed call may have taken
+   * effect.
+   */
   readonly afterError?: readonly number[];
-  /** True when it uploads by a form: then its object and parts may have no row, and the walk of the bucket removes them. */
+  /** True when the work uploads a form. Then its object and parts may have no row, and the walk of the bucket removes them. */
   readonly isForm?: true;
 }
 
@@ -187,7 +190,7 @@ async function sweepWorkOf(accountId: string): Promise<void> {
     if (item) await sweepRow(stores, item, now);
   }
   async function* ofAccount(shard: number, time: number, rows: number) {
-    // It sweeps one shard, because a fault at the read of another shard would have the same effect.
+    // Only the shard of the account is swept, because a fault at the read of another shard would have the same effect.
     if (shard !== Number.parseInt(accountId.slice(-1), 16) % TICKET_SHARDS) return;
     for await (const ended of stores.tickets.endedAt(shard, time, rows)) {
       yield ended.filter((ticket) => ticket.accountId === accountId);

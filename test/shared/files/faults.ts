@@ -21,8 +21,8 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /**
- * The faults that `npm test` tries at each call. `npm run test:soak` tries all of them; its list has every test file that uses
- * this (test/support/thorough.test.ts).
+ * The faults that `npm test` tries at each call. `npm run test:soak` tries all of them. test/support/thorough.test.ts checks that this
+ * command runs every test file that uses the list.
  */
 export const TRIED: readonly Fault[] = IS_THOROUGH ? FAULTS : ['dies after', 'fails before', 'happens again late'];
 

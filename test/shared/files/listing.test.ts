@@ -15,7 +15,7 @@ import { startService } from './service.ts';
 const service = await startService();
 const { stores, engine, tables } = service;
 
-/** A ready file at this place, made as the product makes it but for its object; the places before it may be skipped. */
+/** Makes a ready file at the place `seq`, as the product makes it, except that it has no object. Skips free places before `seq`. */
 async function place(accountId: string, seq: number, name = `${seq}`): Promise<StoredFile> {
   await skipSeqs(engine, tables, accountId, seq);
   const known = await stores.accounts.get(accountId);
@@ -102,7 +102,7 @@ describe('a full leaf', () => {
     await list(accountId, 60, 1);
     const { readUnits, rounds } = service.front.meter.since(mark);
     expect(rounds).toBe(3);
-    // From its other end it would take 5.
+    // A read from the other end of the leaf would take 5 units.
     expect(readUnits).toBe(3);
   });
 });

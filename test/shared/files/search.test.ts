@@ -44,7 +44,7 @@ async function search(accountId: string, part: string, { page = 1, limit = 100 }
   return { names: files.map(({ name }) => name), total };
 }
 
-/** What a search reads, after the account. */
+/** The calls and read units of a search, without the read of the account. */
 async function readsOf(work: () => Promise<unknown>) {
   const mark = service.front.meter.mark();
   await work();
@@ -103,9 +103,9 @@ describe('a search over sealed leaves', () => {
     }
   });
 
-  test('takes three calls after that of the account, and one more for the files that it finds near each other', async () => {
+  test('takes three calls after the read of the account, and one more for files that are near each other', async () => {
     const { accountId } = await accountWith(1_000);
-    // 15 seals; the bitmaps, of which there are none; the newest leaf; and the range of the page.
+    // The calls read 15 seals; the bitmaps, of which there are none; the newest leaf; and the files of the page, as one range.
     expect(await readsOf(() => search(accountId, 'file 0003', { limit: 1 }))).toEqual({
       calls: 4,
       readUnits: expect.any(Number),

@@ -334,7 +334,7 @@ describe('the walk of the bucket', () => {
     expect(pages.slice(keys.length)).toEqual(pages.slice(0, keys.length));
   });
 
-  test('begins no page after the time of the sweep, and the next sweep goes on there', async () => {
+  test('begins no page when the time of the sweep is over, and the next sweep goes on with that page', async () => {
     const accountId = await newAccount(service);
     for (const content of ['a', 'b']) await upload(service, accountId, content);
     const keys = (await keysInBucket(service)).sort();

@@ -169,7 +169,7 @@ test('an upload whose parts were removed meanwhile fails with timeout, and leave
   const operations = () => service.front.meter.since(mark).calls.map(({ operation }) => operation);
   async function* content() {
     yield randomBytes(PART_BYTES + 1);
-    // The first part is on its way.
+    // Wait until the upload of the first part has begun.
     await expect.poll(operations).toContain('UploadPart');
     const { Uploads = [] } = await service.s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
     for (const { Key, UploadId } of Uploads) {

@@ -40,7 +40,7 @@ function subject(policy: RatePolicy, processes = 0): (now: number) => Promise<Ra
   let requests = 0;
   return (now) => {
     requests += 1;
-    // Two processes handle pairs of requests in turn, so each process does not see some requests.
+    // Two processes take turns, two requests each, so each process sees only half of the requests.
     const memory = memories[Math.floor(requests / 2) % processes] ?? new LimiterMemory();
     return admit({ store, memory }, { key, policy, now });
   };
@@ -146,11 +146,11 @@ describe('when many requests arrive at once', () => {
     expect(await burst(subject(ratePolicy(limit)), limit + 20, START)).toBe(limit);
   });
 
-  test('shared slots admit exactly the limit, even when it is not a multiple of them', async () => {
+  test('shared slots admit exactly the limit, even when the limit is not a multiple of their number', async () => {
     expect(await burst(subject({ limit: 47, slots: 5 }), CROWD, START)).toBe(47);
   });
 
-  test('a limit of 1,000,000 admits all, and counts them', async () => {
+  test('a limit of 1,000,000 admits all requests, and counts them', async () => {
     const request = subject(ratePolicy(1_000_000));
     expect(await burst(request, CROWD, START)).toBe(CROWD);
     expect((await request(START)).remaining).toBe(1_000_000 - CROWD - 1);
@@ -208,11 +208,11 @@ describe('a request costs', () => {
     [121, 1],
     [240, 1],
     [1_000_000, 1],
-  ])('a request costs, when a limit of %i is used up, at most %i write units', async (limit, units) => {
+  ])('when a limit of %i is used up, a request costs at most %i write units', async (limit, units) => {
     const key = rateKey('lists', limit, crypto.randomUUID());
     const policy = ratePolicy(limit);
     const process = { store, memory: new LimiterMemory() };
-    // With a minute between the requests, each opens a slot, until no slot has its initial stamp of zero.
+    // With two minutes between the requests, each request opens a slot, until no slot has its initial time of zero.
     for (let i = 0; i < policy.slots; i++) await admit(process, { key, policy, now: START + i * 2 * MINUTE_MS });
     const { ConsumedCapacity } = await engine.send(
       new UpdateItemCommand({

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Expectation, readCases } from './fixtures/capture/cases.ts';
 
 /**
- * The upload of a real client, byte for byte, as fixtures/capture/capture.ts has recorded it; of two clients, as their source code says
- * (fixtures/capture/written-by-hand.ts).
+ * The upload of a real client, byte for byte, as fixtures/capture/capture.ts has recorded it. The uploads of two clients are not recorded,
+ * but follow their source code (fixtures/capture/written-by-hand.ts).
  */
 export interface CapturedUpload {
   readonly name: string;
@@ -14,9 +14,9 @@ export interface CapturedUpload {
   /** The value of the request's Content-Type. */
   readonly contentType: string;
   readonly body: Buffer;
-  /** What we expect to read: the name that its user wanted, or what its client makes of that name. */
+  /** What the parser should read: the name that the user wanted, or what the client makes of that name. */
   readonly expected: Expectation;
-  /** What its user wanted to upload. */
+  /** The content that the user wanted to upload. */
   readonly content: Buffer;
 }
 

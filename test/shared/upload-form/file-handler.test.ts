@@ -171,7 +171,7 @@ describe('discard', () => {
 });
 
 describe('the content', () => {
-  test('is read on demand: no chunk is read before the consumer is done with the one before', async () => {
+  test('is read on demand: no chunk is read before the consumer is done with the previous chunk', async () => {
     const { source, counts } = counted(CHUNKS);
     const pulls: string[] = [];
     const onFile = async ({ body }: FilePart) => {

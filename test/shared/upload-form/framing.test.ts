@@ -72,7 +72,7 @@ describe.each([
 });
 
 describe('a form', () => {
-  /** A form whose bytes besides the file are this many, by padding of the right length. */
+  /** A form with this many bytes besides the file; padding makes up the number. */
   const withFraming = (bytes: number, parts: (padding: string) => Buffer) => {
     const least = parts('').length - FILE[1].length;
     return parts('x'.repeat(bytes - least));

@@ -3,7 +3,7 @@ import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
 import { type FilePart, readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
 import { CONTENT_TYPE, chunksOf, FIELD, FILE, formOf, type Part, readForm, UNSELECTED } from './read-form.ts';
 
-/** A part without a file name that says its type: the file, or a field of a form that has a file with a name. */
+/** A part that has a type but no file name. It is the file, unless another part has a file name; then it is a field. */
 const json = (content: string): Part => [
   'Content-Disposition: form-data; name="meta"\r\nContent-Type: a/json',
   content,
@@ -49,7 +49,7 @@ describe.each([
     expect(await read(FIELD, json(''))).toMatchObject({ ...META_AS_FILE, content: Buffer.alloc(0) });
   });
 
-  test('is refused beside another one without a file name, and neither is stored', async () => {
+  test('is refused beside another typed part without a file name, and neither is stored', async () => {
     const refused = { error: 'invalid_request', stored: 0, discarded: 0 };
     expect(await read(META, META)).toEqual(refused);
     expect(await read(META, FIELD, json(''), META)).toEqual(refused);
@@ -63,7 +63,7 @@ describe.each([
 });
 
 describe('a typed part without a file name that is as large as all fields may be', () => {
-  /** The length of its content that makes everything in the form besides the file exactly as long as it may be. */
+  /** The length of the part's content with which everything in the form besides the file is exactly as long as it may be. */
   const room = (...parts: readonly Part[]) =>
     MULTIPART_FRAMING_MAX_BYTES - formOf(...parts).length + (parts.includes(FILE) ? FILE[1].length : 0);
   const read = (...parts: Part[]) => readForm(chunksOf(formOf(...parts), 65_536));
@@ -80,7 +80,7 @@ describe('a typed part without a file name that is as large as all fields may be
   });
 
   test.each([-200, -1, 0, 1, 200, 100_000, 3_000_000])(
-    'is the file of a form without a named one, with %i bytes more',
+    'is the file of a form without a named file, with %i bytes more than fields may have',
     async (more) => {
       const part = sized(room(json('')) + more);
       const expected = { ...META_AS_FILE, content: Buffer.from(part[1]) };
