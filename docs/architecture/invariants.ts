@@ -95,7 +95,7 @@ export const INVARIANTS: readonly Invariant[] = [
       ],
       [
         'test/shared/files/sweep.test.ts',
-        'the walk of the bucket > removes objects without a row once they are a day old, and keeps all others',
+        'the walk of the bucket > removes objects without a row when they are a day old, and keeps all others',
       ],
     ],
   },

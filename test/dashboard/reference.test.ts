@@ -127,6 +127,6 @@ describe.runIf(HAS_BROWSER)('the API reference', () => {
   });
 });
 
-/** A program whose imports are dynamic, so that it can be the body of a function. */
+/** Makes the import of a program dynamic, so that the program can be the body of a function. */
 const inFunction = (source: string): string =>
   source.replace(/^import ({[^}]+}) from ('[^']+');$/m, 'const $1 = await import($2);');

@@ -75,7 +75,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test('does not start while a dependency is down, with an explanation, and starts once it is back', async () => {
+  test('does not start while a dependency is down, which the page explains, and starts when the dependency is back', async () => {
     const here = await visit(browser);
     const { page } = here;
     await page.goto(`${service.urls.root_url}/dashboard/login`);

@@ -39,7 +39,7 @@ async function firewallRules(): Promise<number> {
   return rules.length;
 }
 
-/** The number of metrics of an alarm, by which CloudWatch charges it. */
+/** The number of metrics of an alarm. CloudWatch charges an alarm by this number. */
 function metricsOf({ Properties: { Metrics = [{ MetricStat: true }] } }: Synthesized): number {
   return (Metrics as { MetricStat?: unknown }[]).filter(({ MetricStat }) => MetricStat !== undefined).length;
 }

@@ -95,17 +95,17 @@ test('only computed keys that stand for a text are replaced in schemas', () => {
   expect(withLiteralKeys(schemas)).toContain('[0, { "httpHeader": _x, [_unknown]: 1 }, list[_hH]]');
 });
 
-test('a client of the SDK that writes the keys of its schemas in another way cannot be bundled', () => {
+test('a client of the SDK that writes the keys of its schemas in an unknown way cannot be bundled', () => {
   const schemas = 'export var A$ = [0, { ["httpHeader"]: _x }];\n';
   expect(() => withLiteralKeys(schemas)).toThrow('writes the keys of its schemas in another way');
 });
 
-test('an SDK that makes its paginators in another way cannot be bundled', () => {
+test('an SDK that makes its paginators in an unknown way cannot be bundled', () => {
   const pagination = 'export const paginateQuery = makePaginator(QueryCommand);\n';
   expect(() => withPurePaginators(pagination)).toThrow('makes its paginators in another way');
 });
 
-test('a client of the SDK that registers its errors in another way cannot be bundled', () => {
+test('a client of the SDK that registers its errors in an unknown way cannot be bundled', () => {
   expect(() => withoutUnusedErrors('registry.add(AccessDenied);')).toThrow('registers its errors in another way');
 });
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 
 /**
- * The days on which AWS or the Node project stop supporting the versions that we use. Each test fails half a year before its day, so
- * that there is time to change. If no end of a version is announced, its day is our choice: when the test fails, look it up again.
+ * The days on which AWS or the Node project stop supporting the versions that we use. Each test fails half a year before the day, so that
+ * there is time to change. If no end of a version is announced, the day is our choice: when the test fails, look for an announcement again.
  */
 const ENDS = {
   // Node 24 ends on this day (nodejs.org/en/about/previous-releases). Lambda deprecates it on the same day (Lambda Developer Guide, "Lambda

@@ -20,9 +20,9 @@ import { onlySynthesized } from '../support/synthesized.ts';
 import { withFault } from '../support/with-fault.ts';
 
 /**
- * Each alarm of the template starts at its fault, and does not start without it. For our own metrics, the test causes the fault and
- * takes the values that the service writes. For the metrics that AWS writes, the test makes up values; their names and dimensions are
- * checked against AWS's documentation (test/infra/operations/published-metrics.ts).
+ * Each alarm of the template starts at its fault, and does not start without it. For our own metrics, the test causes the fault and takes
+ * the values that the service writes. For the metrics that AWS writes, the test makes up values. Other tests compare the names and
+ * dimensions of these metrics with AWS's documentation (test/infra/operations/published-metrics.ts).
  */
 
 const MINUTE = 60_000;

@@ -15,8 +15,8 @@ type Row = Record<string, AttributeValue>;
 const HOUR_SECONDS = 3_600;
 
 /**
- * Makes every client's next request the first in two hours: there are no rate-limit windows, and keys and sessions have not
- * been used since.
+ * Makes the next request of every client the first in two hours. The windows of the rate limits are gone, keys look unused, and the last
+ * use of each session was two hours ago.
  */
 export async function forgetRecentUse({ dynamoDb, service: { tables } }: Operator): Promise<void> {
   const each = async (TableName: string, change: (row: Row) => Promise<unknown>) => {
@@ -92,7 +92,7 @@ export async function walkEverything({ dynamoDb, service: { tables } }: Operator
   await dynamoDb.send(new PutItemCommand({ TableName: tables.files, Item }));
 }
 
-/** What `readBooks` reports when parts have no row. The walk removes parts only by their real age, so in a test they stay. */
+/** What `readBooks` reports when parts have no row. The walk goes by the real age of parts, so no walk of a test removes them. */
 export const PARTS_TOO_YOUNG = /^no row refers to the unfinished multipart upload of uploads\//;
 
 const number = (value: number): AttributeValue => ({ N: String(value) });

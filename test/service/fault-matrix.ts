@@ -8,7 +8,7 @@ import { PARTS_TOO_YOUNG, walkEverything } from './fast-forward.ts';
 
 /**
  * Applies every fault to every call that the service makes to AWS. Checks that the client gets a correct answer, that a retry succeeds, and
- * that the books balance once the sweeper has run. The calls are found by running a request, not listed.
+ * that the books balance after the sweeper has run. The calls are found by running a request, not listed.
  */
 
 /** The answer to a request; the status is 0 when there was none. */
@@ -21,7 +21,7 @@ export interface Outcome {
 /** A kind of request that is made with a fault. */
 export interface Scenario {
   readonly name: string;
-  /** The route, or the background function, whose calls have the fault. */
+  /** The route or background function whose calls get the fault. */
   readonly route: RouteName | 'complete-arrived-upload' | 'sweep';
   /** True when the request runs in the streaming server, not in the function of its route. */
   readonly isStreaming?: true;
@@ -31,7 +31,7 @@ export interface Scenario {
   readonly isWithoutRetries?: true;
   /** The status codes of a successful request. */
   readonly success: readonly number[];
-  /** Makes what the request needs. @param fileName  the name of the file or key that it makes. */
+  /** Makes what the request needs. @param fileName  the name of the file or key that the request makes. */
   readonly prepare: (account: TestAccount, fileName: string, operator: Operator) => Promise<Prepared>;
 }
 
@@ -50,7 +50,7 @@ export interface Prepared {
   readonly stillHolds?: () => Promise<void>;
 }
 
-/** A fault of one call. A late call reaches AWS after its request was answered, or after `followUp`. */
+/** A fault of one call. A late call reaches AWS after the client's request was answered, or after `followUp`. */
 export interface MatrixFault extends Pick<CallFault, 'reach'> {
   readonly effect: Exclude<CallFault['effect'], object> | 'late';
   readonly happens?: 'after the answer' | 'after the client went on';

@@ -124,7 +124,7 @@ async function useFiles(): Promise<void> {
   await findFarFiles();
   await byKey.request('GET', `/files/${body.id}`);
   await byKey.request('DELETE', `/files/${body.id}`);
-  // The first upload of a group, one of 8,192, makes additional calls; and the last of a leaf, one of 64.
+  // The first of the 8,192 uploads of a group makes additional calls, and so does the last of the 64 uploads of a leaf.
   const ways = [() => byKey.upload('a', 'a'), () => uploadStreaming(account, 'a', 'a')];
   for (const upload of ways) {
     for (const skip of [nextSeqStartsGroup, nextSeqEndsLeaf]) {

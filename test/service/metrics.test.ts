@@ -87,7 +87,7 @@ test('an error is counted by its code, and a 429 also by its rate class', async 
   );
 });
 
-test('a failure of the streaming lane has a metric of its own, since no gateway counts it', async () => {
+test('a failure of the streaming lane has a metric of its own, because no gateway counts it', async () => {
   const account = await service.newAccount();
   const fault: Fault = { match: { service: 's3' }, effect: 'error-before' };
   await expectCounted(
@@ -97,7 +97,7 @@ test('a failure of the streaming lane has a metric of its own, since no gateway 
   );
 });
 
-test('a failed login in a browser has a metric of its own, since the gateway sees only a redirect', async () => {
+test('a failed login in a browser has a metric of its own, because the gateway sees only a redirect', async () => {
   const fault: Fault = { match: { service: 'dynamodb' }, effect: 'error-before' };
   const request = rawRequest('GET /api/v1/auth/google', ['Sec-Fetch-Mode: navigate']);
   await expectCounted(

@@ -7,9 +7,9 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { withFault } from '../support/with-fault.ts';
 
 /**
- * Tests how many calls to AWS a request makes, and how many of them wait for each other (rounds). The time of a request consists
- * of these rounds, and their number does not depend on the machine. Other tests here check that reads which begin before the rate
- * limiter has decided change no answer.
+ * Tests how many calls to AWS a request makes, and how many of these calls follow one another (rounds). The number of rounds decides how
+ * long a request takes, and does not depend on the machine. Other tests here check that reads which begin before the rate limiter has
+ * decided change no answer.
  */
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
@@ -119,8 +119,8 @@ test('a search among 5,000 files reads 64 names with each item, and the files of
   expect(rare.answer.body.items.map(({ name }) => name)).toEqual(
     Array.from({ length: 50 }, (_, index) => `Rare photo ${4_957 - 50 * index}.jpeg`),
   );
-  // The files of the page are too far from each other to be read as ranges. So their ids are read, half a unit for each leaf, then their
-  // rows.
+  // The files of the page are too far from each other to be read as ranges. So their ids are read first, for half a unit per leaf, and then
+  // their rows.
   expect(rare).toMatchObject({ calls: 6 + 2, rounds: 5 });
   expect(rare.readUnits).toBeLessThanOrEqual(nothing.readUnits + 25 + 50);
 });

@@ -46,7 +46,8 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
   const s3 = (operation: string, effect: Fault['effect']): Fault => ({ match: { service: 's3', operation }, effect });
   const upload = (name: string) => byKey.upload(name, 'hello');
 
-  // Tickets without bytes, with bytes, and cancelled ones whose bytes arrive late, since no empty object blocked their key.
+  // Tickets without bytes, tickets with bytes, and cancelled tickets. The bytes of the cancelled tickets arrive late, because the empty
+  // objects that block their keys could not be written.
   await each(count, (name) => askForTicket(byKey, name, 5));
   await each(count, (name) => arrived(account, name));
   const unguarded = await each(count, (name) => askForTicket(byKey, name, 5));

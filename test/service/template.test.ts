@@ -3,7 +3,7 @@ import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.t
 import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { removeGrant, removeResource, removeVariable, type Templates } from '../support/template-edits.ts';
 
-/** A resource, variable or grant of the template without which a request fails. The tests remove it to prove that. */
+/** A resource, variable or grant of the template. A request fails without it, which the tests prove by removing it. */
 interface Removal {
   readonly what: string;
   readonly edit: (templates: Templates) => void;
@@ -39,7 +39,7 @@ function grant(role: string, action: string, on: string, status: number, ask: As
 
 const uploaded = async ({ byKey }: TestAccount) => String((await byKey.upload('a.txt', 'a')).body.id);
 
-/** Removals in lists: those of one list do not affect each other, and share one service. */
+/** Lists of removals. The removals of a list do not affect each other, so one service can have all of them. */
 const REMOVALS: readonly (readonly Removal[])[] = [
   [
     grant('ListFilesRole', 'dynamodb:Query', 'FilesTable', 200, async (account) => {

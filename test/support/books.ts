@@ -5,9 +5,9 @@ import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/cli
 import type { Operator } from './operator.ts';
 
 /**
- * An independent audit of the files of all accounts: it shares no code with the service, only the names of tables and attributes.
- * It reads the rows of the accounts and of their files, and the bucket. From the ready files and the pending tickets it computes what
- * everything else must be (docs/architecture.md, I1, I3 to I6 and I15). Valid only while no upload or deletion is running.
+ * An independent audit of the files of all accounts: it shares no code with the service, only the names of tables and attributes. It reads
+ * the rows of the accounts and of their files, and the bucket. From the ready files and the pending tickets it computes what everything
+ * else must be (docs/architecture.md, I1, I3 to I6 and I15). The audit is valid only while no upload or deletion is running.
  */
 export interface Books {
   /** One sentence per violated invariant; empty when the books balance. */

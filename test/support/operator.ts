@@ -41,7 +41,7 @@ export function operatorOf(service: TestService): Operator {
   const [dynamoDb, s3] = [new DynamoDBClient(common), new S3Client({ ...common, forcePathStyle: true })];
   const TableName = service.tables.files;
 
-  /** Moves every note of deletions to 1970: the time of a note is in its key. */
+  /** Moves every note of deletions to 1970. The time of a note is in its key, so this writes the note under another key. */
   async function expireNotes(): Promise<void> {
     const notes = { TableName, FilterExpression: 'attribute_exists(file_ids)', ConsistentRead: true };
     for await (const { Items = [] } of paginateScan({ client: dynamoDb }, notes)) {
@@ -63,8 +63,8 @@ export function operatorOf(service: TestService): Operator {
   let sweepAt: number | undefined;
 
   /**
-   * Ends every ticket. The id and the key of a ticket also say when it ends, and cannot change. So from then on, each sweep is given a time
-   * after these ends.
+   * Ends every ticket. The id and the key of a ticket also say when the ticket ends, and they cannot change. So every later sweep gets a
+   * time after the last of these ends.
    */
   async function expireTickets(): Promise<number> {
     const tickets = {
@@ -84,7 +84,7 @@ export function operatorOf(service: TestService): Operator {
     return rows;
   }
 
-  /** Sets a deadline to a time that has passed. Does nothing when the row is gone, because its work was finished since it was read. */
+  /** Sets a deadline to a time that has passed. Does nothing when the row is gone, because the work was finished after the row was read. */
   async function pass(Key: Record<string, AttributeValue>, deadline: 'work_due_at' | 'ends_at'): Promise<void> {
     const command = new UpdateItemCommand({
       TableName,

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 
-/** Restores the environment variables after each test file, since several files run in one process. */
+/** Restores the environment variables after each test file, because several files run in one process. */
 const before = { ...process.env };
 
 afterAll(() => {

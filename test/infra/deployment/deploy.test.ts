@@ -53,7 +53,7 @@ beforeEach(async () => {
   await writeFile(join(directory, 'resources.json'), '["FileHosting-prod-Data-AccountsTable1"]');
 });
 
-/** Notes settings as those of the last deployment. */
+/** Stores settings in the parameter of the stage, as the last deployment would have done. */
 function deployed(changes: Partial<StageSettings> = {}): void {
   const stage = readStage('prod', { ...STAGES.prod, ...changes });
   parameters.set(settingsParameterName('prod'), JSON.stringify(deployedSettings(stage)));
@@ -76,7 +76,7 @@ async function run(program: string, args: readonly string[], environment: Record
   return { code, stderr, cdk: cdk?.trim() };
 }
 const deploy = (...args: string[]) => run('infra/deployment/deploy.ts', ['--yes', ...args]);
-/** What CDK is asked for: first the differences, then to deploy. */
+/** The commands that the CDK gets: first for the differences, then for the deployment. */
 const DEPLOYED = 'prod diff --all\nprod deploy --all --require-approval never';
 const NOT_CHECKED = expect.stringMatching(/^\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY/);
 

@@ -45,6 +45,6 @@ const fits =
   ([, , ms]: [string, string, number]) =>
     ms < workMs;
 
-test('all attempts to upload a part fit into two thirds of a lease, the least time that a lease has left', () => {
+test('all attempts to upload a part fit into two thirds of a lease, because a lease always has at least that time left', () => {
   expect(longest('part')).toBeLessThan((STREAMING_LEASE_MS * 2) / 3);
 });

@@ -238,7 +238,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
   });
 });
 
-/** The log group and the variables of a function, or of a Web Function, which has them elsewhere. */
+/** The log group and the variables of a function, or of a Web Function, which has them in other properties. */
 function settingsOf({ LoggingConfig, Environment, ServiceConfig: web }: Found['properties']) {
   return web
     ? { LoggingConfig: web.TelemetryConfig.LoggingConfig, Variables: web.EnvironmentVariables }
@@ -257,7 +257,7 @@ function targetOf({ properties: { HttpMethod, Integration } }: Found): string {
 
 async function acknowledgements(assembly: string, stack: string): Promise<{ path: string; reason: string }[]> {
   const metadata: Record<string, { type: string; data: Record<string, string> }[]> = JSON.parse(
-    // The file has the name of the construct, to which the name of a stack in us-east-1 adds the Region.
+    // The name of a stack in us-east-1 ends in the Region. The name of this file does not, because it is the name of the construct.
     await readFile(join(assembly, `${stack.replace(/^(\w+-\w+-\w+).*$/, '$1')}.metadata.json`), 'utf8'),
   );
   return Object.entries(metadata).flatMap(([path, entries]) =>

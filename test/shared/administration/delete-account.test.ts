@@ -59,7 +59,7 @@ async function sweepTwice(): Promise<void> {
   for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS);
 }
 
-test('nothing of a deleted account is left once the sweeper has run, and other accounts lose nothing', async () => {
+test('nothing of a deleted account is left after the sweeper has run, and other accounts lose nothing', async () => {
   const other = await newAccount(service);
   const { file } = await upload(service, other, 'theirs');
   const { key } = await createApiKey(keys, { accountId: other, name: 'ci', kind: 'test', ...inTime() });

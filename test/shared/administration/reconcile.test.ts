@@ -137,7 +137,7 @@ describe('the books of an account', () => {
     const [first] = files as [StoredFile];
     files.push((await upload(service, accountId, 'dddd')).file);
     for (const file of files) await makeRowLarge(file);
-    // The first file is replaced after it was read; the new file will be on the next page.
+    // After the first file was read, it is replaced by a file of the same size, which will be on the next page.
     const reports = await run(
       { accountId, repair: true },
       betweenRows(async () => {
@@ -158,7 +158,7 @@ describe('the books of an account', () => {
       match: { operation: 'TransactWriteItems', predicate: (subject) => JSON.stringify(subject).includes(leafId(119)) },
       effect: 'error-before',
     });
-    // The repair dies, or its time ends, after the first of two transactions.
+    // The second of two transactions fails, as if the repair had died after the first, or its time had ended.
     await expect(run({ accountId, repair: true })).rejects.toThrow();
     second.remove();
     expect((await auditAccount(stores, accountId)).differences.length).toBeLessThan(100);
@@ -178,7 +178,7 @@ const makeRowLarge = ({ accountId, id }: StoredFile) =>
     }),
   );
 
-/** The stores, but `happen` runs after the first of an account's rows has been read. */
+/** The stores, except that `happen` runs when the first row of an account has been read. */
 function betweenRows(happen: () => Promise<void>): typeof stores {
   return {
     ...stores,

@@ -47,7 +47,7 @@ describe('a cached value', () => {
     expect([await value(), state.reads]).toEqual([3, 3]);
   });
 
-  test('is read again for a caller that asks for a younger one', async () => {
+  test('is read again for a caller that asks for a younger value', async () => {
     const { state, value } = dependency();
     expect(await value()).toBe(1);
     state.now = 99;

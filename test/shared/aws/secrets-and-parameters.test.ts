@@ -128,7 +128,7 @@ describe('a request from our edge', () => {
     expect(known).toEqual([true, true, false, false]);
   });
 
-  test('is recognised a minute after the secret was changed; wrong secrets do not make it be read more often', async () => {
+  test('is recognised a minute after the secret was changed, and wrong secrets cause no more reads of the secret', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     values.set('origin', '{"a":"old"}');
     const { isFromOurEdge } = await load();

@@ -590,7 +590,7 @@ describe('the event of arrived bytes', () => {
 });
 
 describe('cancelling a ticket', () => {
-  test('leaves a ticket alone that was renewed since it was read', async () => {
+  test('leaves alone a ticket that was renewed since it was read', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
     const ref = { accountId, id };

@@ -56,7 +56,7 @@ describe('an upload with a used key', () => {
     ['by the length of the form', 5],
     ['by the length of the content', 0],
   ])(
-    'is answered with a file made between the reads of record and account, when that file took the room (seen %s)',
+    'is answered with the first file even when that file was made between the reads of record and account, and took all room (noticed %s)',
     async (_, leastBytes) => {
       const owner = await newAccount(service);
       const [key, full] = [newKey(), { storageLimitBytes: 5 }];
@@ -128,7 +128,7 @@ describe('several simultaneous uploads with one key', () => {
 });
 
 describe('a ticket with a used key', () => {
-  test('a repeated request for the same file gives the same ticket with a new URL, valid as long as that of a new ticket', async () => {
+  test('a repeated request for the same file gives the same ticket with a new URL, which is valid as long as the URL of a new ticket', async () => {
     const id = await newAccount(service);
     const key = newKey();
     const [first, second] = [
@@ -139,7 +139,7 @@ describe('a ticket with a used key', () => {
     expect(second).toMatchObject({ isReplay: true, ticket: { id: first.ticket.id } });
     expect(second.ticket.expiresAt - first.ticket.expiresAt).toBe(10 * 60_000);
     expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
-    // Past the first ticket's deadline, before the second's.
+    // At this time the ticket would have ended by its first request, but the second request has renewed it.
     await sweepAt(service, NOW + 25 * 60_000);
     expect(await put(second.ticket, 'hello')).toBe(200);
     await completeUpload(stores, { accountId: id, id: first.ticket.id }, inTime());
@@ -193,7 +193,7 @@ describe('a ticket with a used key', () => {
   test.each([
     ['there is room for all', 2_000],
     ['there is room for one', 5],
-  ])('is one ticket when it is requested several times at once: %s', async (_, storageLimitBytes) => {
+  ])('is one ticket when it is requested several times at the same time: %s', async (_, storageLimitBytes) => {
     const id = await newAccount(service);
     const options = { ...newKey(), storageLimitBytes };
     const answers = await Promise.all([1, 2, 3].map(() => askForTicket(service, id, 5, options)));

@@ -121,7 +121,7 @@ export async function expectBalanceUnderRandomUse(numRuns: number): Promise<void
       await Promise.all(late.map((happenLate) => happenLate()));
       await expectTidy(accountId, client.deletions);
     }),
-    // To shrink the example would take longer than a test may; the message has its seed.
+    // A failing example is not shrunk, because that would take longer than a test may. The message has the seed of the example.
     { numRuns, endOnFailure: true },
   );
   expect([...ends].sort()).toEqual(['death', 'error', 'success']);

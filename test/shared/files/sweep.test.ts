@@ -127,7 +127,7 @@ describe('a sweep', () => {
     const now = Date.now() + HOUR_MS;
     expect(await sweepAt(service, now)).toMatchObject({ swept: { deleted: 1 }, failed: 1 });
     await expectBalance(service, other, { files: 0, bytes: 0 });
-    // Its lease keeps other sweepers away for a while, as the lease of a dead sweeper would.
+    // The lease of the failed sweep keeps other sweepers away from the row for a while, as the lease of a dead sweeper would.
     expect(await sweepAt(service, now)).toMatchObject({ failed: 0, lagSeconds: 0 });
     fault.remove();
     expect(await sweepAt(service, now + 5 * 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
@@ -212,7 +212,7 @@ describe('a sweep that meets a renewal', () => {
   const ask = (accountId: string, now: number) =>
     newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => now });
 
-  test.each(['before', 'after'])('leaves a ticket alone that is renewed %s the sweeper has read it', async (when) => {
+  test.each(['before', 'after'])('leaves alone a ticket that is renewed %s the sweeper has read it', async (when) => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);
@@ -227,7 +227,7 @@ describe('a sweep that meets a renewal', () => {
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
-  test('lets the next request with the same key get a new ticket after it has released the first one', async () => {
+  test('lets the next request with the same key get a new ticket after the sweep has released the first ticket', async () => {
     const accountId = await newAccount(service);
     const now = Date.now();
     const { id } = await ask(accountId, now - HOUR_MS);
@@ -249,7 +249,7 @@ describe('the walk of the bucket', () => {
     contentDisposition: 'inline',
   });
 
-  test('removes objects without a row once they are a day old, and keeps all others', async () => {
+  test('removes objects without a row when they are a day old, and keeps all others', async () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId);
     const direct = await uploadDirectly(service, accountId, 'hello');
@@ -257,7 +257,7 @@ describe('the walk of the bucket', () => {
     const wanted = [...(await keysInBucket(service)), 'notes/by-the-operator'];
     const stray = { accountId, id: randomUUID() };
     await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, stray.id));
-    // The row is there, but leads to another object.
+    // The row of this file exists, but refers to another object.
     await stores.objects.put('uploads/late', Buffer.from('x'), description(accountId, file.id));
     await stores.objects.put(`incoming/${accountId}/${stray.id}`, Buffer.from('x'), description(accountId, stray.id));
     await stores.objects.put(`incoming/${accountId}/${direct.id}`, Buffer.from('x'), description(accountId, direct.id));

@@ -21,7 +21,7 @@ describe('an ID token is refused', () => {
     ['without a nonce', { nonce: undefined }],
     ['that has expired', { exp: SECONDS - 31 }],
     ['that never expires', { exp: undefined }],
-    ['that is an old one', { iat: SECONDS - 3_000, exp: SECONDS + 600 }],
+    ['that was issued too long ago', { iat: SECONDS - 3_000, exp: SECONDS + 600 }],
     ['without a time', { iat: undefined }],
     ['of the future', { iat: SECONDS + 600 }],
     ['that is not valid yet', { nbf: SECONDS + 600 }],
@@ -35,7 +35,7 @@ describe('an ID token is refused', () => {
     ['signed by a key that is not the provider’s', (nonce) => sign(honestClaims(nonce), { key: strangeKey })],
     ['naming a key the provider does not have', (nonce) => sign(honestClaims(nonce), { kid: 'theirs' })],
     [
-      'signed by another algorithm than RS256, although with a published key',
+      'signed with a published key, but by another algorithm than RS256',
       (nonce) => sign(honestClaims(nonce), { key: ellipticKey, kid: 'elliptic', alg: 'ES256' }),
     ],
     ['without a signature (alg none)', async (nonce) => `${encode({ alg: 'none' })}.${encode(honestClaims(nonce))}.`],

@@ -125,7 +125,7 @@ test('a request costs no write in the last days of a session, when no request ca
 });
 
 describe('ending every session of an account', () => {
-  /** For each of these sessions, whether it is still there. */
+  /** For each of these sessions: whether it still exists. */
   const areThere = (tokens: string[]) =>
     Promise.all(tokens.map(async (token) => (await sessions.find(sha256(token))) !== undefined));
 
@@ -150,7 +150,7 @@ describe('ending every session of an account', () => {
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
 
-  test('ends, when it is repeated, also the sessions of simultaneous logins that the first call missed', async () => {
+  test('a repetition also ends the sessions of simultaneous logins that the first call missed', async () => {
     const accountId = await newAccount();
     const [, ...tokens] = await Promise.all([
       sessions.removeAll(accountId),

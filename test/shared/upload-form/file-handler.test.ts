@@ -54,7 +54,7 @@ describe('an error of onFile', () => {
       },
     ],
     [
-      'when it has read all',
+      'when it has read the whole file',
       async ({ body }: FilePart) => {
         for await (const _piece of body);
         throw new ApiError('file_too_large');
@@ -80,7 +80,7 @@ describe('an error of onFile', () => {
 });
 
 describe('when the body is cut', () => {
-  test('the iterator of the content throws the error that the form is rejected with', async () => {
+  test('the iterator of the content throws the same error as the form is rejected with', async () => {
     let thrown: unknown;
     const onFile = (file: FilePart) =>
       drain(file).catch((error) => {
@@ -99,7 +99,7 @@ describe('when the body is cut', () => {
     await expect(reading).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  test('the result of onFile is discarded when onFile took the error for the end of the content', async () => {
+  test('the result of onFile is discarded when onFile mistook the error for the end of the content', async () => {
     const discarded: string[] = [];
     const onFile = (file: FilePart) => drain(file).catch(() => 'half');
     const discard = async (stored: string) => void discarded.push(stored);
@@ -126,7 +126,7 @@ describe('when the source throws', () => {
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('an ApiError of the source is thrown as it is, even when onFile takes it for the end of the content', async () => {
+  test('an ApiError of the source is thrown as it is, even when onFile mistakes it for the end of the content', async () => {
     const onFile = (file: FilePart) => drain(file).catch(() => 'half');
     const reading = readUploadForm(broken(new ApiError('timeout')), CONTENT_TYPE, { onFile, discard: none });
     await expect(reading).rejects.toMatchObject({ code: 'timeout' });
