@@ -30,7 +30,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** The paths of the Node that runs the tests and, if the machine has another one, of that Node. */
+/** The path of the Node that runs the tests, and the path of the machine's own Node if that is another one. */
 async function nodes(): Promise<string[]> {
   const PATH = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   const { stdout } = await run('node', ['-p', 'process.execPath'], { env: { PATH: PATH.join(delimiter) } }).catch(

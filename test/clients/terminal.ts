@@ -20,7 +20,7 @@ const PATIENCE_MS = 30_000;
 export interface Terminal {
   /** Everything that was written so far, with control characters. */
   readonly raw: string;
-  /** The same text without control characters. A line that is drawn several times is several lines. */
+  /** The same text without control characters. A line that the program draws several times is in the text several times. */
   readonly text: string;
   /**
    * Resolves when the text matches.

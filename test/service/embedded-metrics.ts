@@ -1,7 +1,7 @@
 /**
- * The rules of CloudWatch's embedded metric format, from its specification and JSON schema. CloudWatch treats a record that
- * breaks one as an ordinary log line: its metrics are lost without an error.
- * Source: CloudWatch User Guide, "Specification: Embedded metric format".
+ * The rules of CloudWatch's embedded metric format, from its specification and JSON schema. CloudWatch treats a record that breaks a rule
+ * as an ordinary log line. The metrics of the record are lost without an error. Source: CloudWatch User Guide, "Specification: Embedded
+ * metric format".
  */
 
 const UNITS =

@@ -121,7 +121,7 @@ test('the next sweeper finishes the work of one that was killed', async () => {
   const account = await service.newAccount();
   await leaveWork(account, 1);
   const { arn } = service.lambda.find('SweepFunction');
-  // A sweeper makes these calls in this order. It is killed at the first one, so the next sweeper still has to make the later ones.
+  // A sweeper makes these calls in this order. It is killed at each of them in turn, so the next sweeper still has to make the later calls.
   for (const operation of ['TransactWriteItems', 'DeleteObject', 'DeleteItem']) {
     await operator.expireDeadlines();
     const stuck: Fault = { match: { principal: roleOf('SweepFunction'), operation }, effect: 'timeout' };

@@ -8,8 +8,8 @@ export interface Ticket {
 }
 
 /**
- * Repeats a request while the answer is 503, ten times at most, as the contract expects of clients: on a machine that is
- * busy with other tests a call to an engine may take longer than the service waits.
+ * Repeats a request while the answer is 503, ten times at most, as the contract expects of clients: on a machine that is busy with other
+ * tests, a call to an engine may take longer than the service waits.
  */
 export async function retryOn503<Given extends { readonly status: number }>(ask: () => Promise<Given>): Promise<Given> {
   for (let tries = 1; ; tries++) {

@@ -114,7 +114,7 @@ test('a body whose connection breaks is invalid_request, and cannot be drained',
   expect(await body.drain()).toBe(false);
 });
 
-test('draining the unread rest of a body ends by time limits of its own', async () => {
+test('draining the unread rest of a body has time limits of its own', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();

@@ -16,9 +16,9 @@ async function withId(type: string, start: string) {
 const lastPartOf = (alias: string) => ({ 'Fn::Select': [7, { 'Fn::Split': [':', { Ref: alias }] }] });
 
 test.each([
-  // Retried for the time of the longest ticket (here one of 100 MiB), but at most for the six hours that Lambda keeps an event.
+  // This event is retried for the time of the longest ticket (here one of 100 MiB), at most for the six hours that Lambda keeps an event.
   ['CompleteArrivedUpload', 'live', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
-  // Not retried, because the next sweep follows within a minute.
+  // This event is not retried, because the next sweep follows within a minute.
   ['Sweep', '$LATEST', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
 ])(
   'an event at which %s (%s) fails is retried as long as that is useful, and then goes to the queue',

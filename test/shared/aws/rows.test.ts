@@ -44,7 +44,7 @@ const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10,
 const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
 const allowance = { limits, known: NOTHING_KNOWN };
 
-/** The last digit of this id, 10 in hexadecimal, puts the file into shard 2, which is 10 modulo 4. */
+/** The last digit of this id is a hexadecimal 10. It puts the file into shard 2, which is 10 modulo 4. */
 const FILE = '01900000-0000-7000-8000-00000000000a';
 const OTHER = '01900000-0000-7000-8000-00000000000b';
 const rowOfAccount = (id: string) => rowAt(tables.accounts, { id: { S: id } });

@@ -666,7 +666,7 @@ describe('cancelling a ticket', () => {
         cancel(accountId, ticket.id),
         event(accountId, ticket.id),
       ]);
-      // A cancellation deletes the file if the ticket is a file already. Then the completion and the cancellation both succeed.
+      // If the ticket has become a file already, the cancellation deletes the file. Then the completion and the cancellation both succeed.
       expect([completed.status, cancelled.status]).toContain('fulfilled');
       if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ code: 'not_found' });
       if (completed.status === 'rejected')
