@@ -5,7 +5,7 @@ export interface Block {
   readonly code: string;
   /** The number of its first line in the page. */
   readonly line: number;
-  /** The mark before the block or, if there is none, the mark at the top of the page, which applies to all blocks of the page. */
+  /** The mark before the block. If there is none, the mark at the top of the page, which applies to all blocks of the page. */
   readonly mark: Mark | undefined;
 }
 

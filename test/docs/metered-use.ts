@@ -13,7 +13,7 @@ const [SMALL_FILE, LARGE_FILE] = [Buffer.alloc(100 * KIB, 'x'), Buffer.alloc(25 
 const FILES_IN_LIST = 1_000;
 /**
  * Each request is measured several times, and the lowest use counts. The first request of a function also reads what the function then
- * caches, and the last use of a key is written at most once a minute.
+ * caches. The last use of a key is written at most once a minute.
  */
 const TIMES = 3;
 const LOG_WAIT = { timeout: 20_000, interval: 10 };

@@ -16,7 +16,7 @@ async function withId(type: string, start: string) {
 const lastPartOf = (alias: string) => ({ 'Fn::Select': [7, { 'Fn::Split': [':', { Ref: alias }] }] });
 
 test.each([
-  // This event is retried for the time of the longest ticket (here one of 100 MiB), at most for the six hours that Lambda keeps an event.
+  // This event is retried for the time of the longest ticket, here one of 100 MiB. Lambda keeps an event for six hours at most.
   ['CompleteArrivedUpload', 'live', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
   // This event is not retried, because the next sweep follows within a minute.
   ['Sweep', '$LATEST', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
