@@ -12,7 +12,7 @@ export const suspend: Command = {
     const account = await findAccount(context, name ?? '');
     const { keys, sessions } = await context.logs.audited('account_suspended', { account_id: account.id }, async () => {
       const suspended = await suspendAccount(context.stores, account.id, context.deadline);
-      if (!suspended) throw new Refusal('Another operator restored the account at the same time.');
+      if (!suspended) throw new Refusal('Another operator restored or deleted the account at the same time.');
       return suspended;
     });
     return {
@@ -32,7 +32,8 @@ export const restore: Command = {
       const restored = await restoreAccount(context.stores, account.id, context.deadline);
       if (restored === 'being deleted')
         throw new Refusal('The deletion of this account has begun, and cannot be taken back.');
-      if (restored === undefined) throw new Refusal('Another operator suspended the account at the same time.');
+      if (restored === undefined)
+        throw new Refusal('Another operator suspended or deleted the account at the same time.');
       return restored;
     });
     return {

@@ -22,7 +22,7 @@ interface SuspendedAccount {
  *
  * The row of the account is marked first. From then on no key or session can be made for the account. So the later reads of keys and
  * sessions miss none. If we die in between, the operator runs the command again.
- * @returns undefined when the account was restored meanwhile.
+ * @returns undefined when the account was restored or deleted meanwhile.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function suspendAccount(
@@ -39,8 +39,8 @@ export async function suspendAccount(
 /**
  * Restores a suspended account: its keys work again, and its owner may log in. Harmless for an account that is not suspended. If we die in
  * between, some keys are still refused, and the operator runs the command again.
- * @returns the number of keys; undefined when the account was suspended again meanwhile; `being deleted` when the account stays suspended,
- *   because its deletion has begun.
+ * @returns the number of keys; undefined when the account was suspended again or deleted meanwhile; `being deleted` when the account stays
+ *   suspended, because its deletion has begun.
  * @throws ApiError `not_found` when there is no such account.
  */
 export async function restoreAccount(
@@ -58,7 +58,7 @@ export async function restoreAccount(
  * Marks every key of an account as suspended or not suspended, like the account. The row of the account must have been written before. Each
  * mark is written on the condition that the account still has this state. So if a suspension and a restoration run at the same time, the
  * last write of the account decides the marks of all keys.
- * @returns the number of keys; undefined when the state has changed meanwhile.
+ * @returns the number of keys; undefined when the account has changed its state or was deleted meanwhile.
  */
 async function markKeys(
   keyMarks: KeyMarkStore,
