@@ -3,8 +3,8 @@ import { App, Validations } from 'aws-cdk-lib';
 import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
 
 /**
- * Environment variables that the CDK CLI, npm, `npm start`, `npm run deploy` and tests set. They change how the synthesis runs. Of what
- * is deployed they change only whether alarms stop a deployment.
+ * Environment variables that the CDK CLI, npm, `npm start`, `npm run deploy` and tests set. They change how the synthesis runs. Their only
+ * effect on what is deployed: one of them decides whether alarms stop a deployment.
  */
 export interface SynthesisSettings {
   /** The output directory. */

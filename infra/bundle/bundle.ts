@@ -14,8 +14,8 @@ const CREDENTIALS = {
 };
 
 /**
- * Bundles each function into `<outDir>/<name>/index.js`, with two calls of esbuild: that takes a second, while one call per
- * function took eleven. It also writes a list of the packages that the bundles contain.
+ * Bundles each function into `<outDir>/<name>/index.js`. Two calls of esbuild bundle all functions in a second; one call per function took
+ * eleven seconds. It also writes a list of the packages that the bundles contain.
  * @returns the size of each bundle in bytes, by name.
  * @throws Error with esbuild's messages when an entry cannot be bundled.
  */
@@ -53,11 +53,12 @@ async function bundle(
     format: 'cjs',
     // The SDK imports `node:http` dynamically at its first request, which would load undici, too.
     supported: { 'dynamic-import': false },
-    // Names stay as they are, because the log shows those of error classes. (To shorten them and keep the names of classes
-    // and functions with `keepNames` makes a function load a tenth more slowly.)
+    // Names are not shortened, because the log shows the names of error classes. (To shorten them and keep the names of classes and
+    // functions with `keepNames` makes a function load a tenth more slowly.)
     minifyWhitespace: true,
     minifySyntax: true,
-    // The packages' ES modules make smaller bundles than their CommonJS: for `getFile`, without our plugin, 443 kB instead of 1,101 kB.
+    // The packages' ES modules make smaller bundles than their CommonJS modules: for `getFile`, without our plugin, 443 kB instead of 1,101
+    // kB.
     mainFields: ['module', 'main'],
     alias: {
       '@aws-sdk/credential-provider-node': credentials,

@@ -33,8 +33,8 @@ export const leanSdk: Plugin = {
 const lacks = (what: string) => `throw new Error('this bundle has no ${what} (infra/bundle/lean-sdk.ts)');`;
 
 /**
- * Replacements of files of the SDK, by the end of the path of the file. A replacement does the same for us. Or it throws, where no call of
- * ours reaches the original.
+ * Replacements of files of the SDK, by the end of the path of the file. A replacement does what the original does for our calls. If none of
+ * our calls reaches the original, the replacement throws.
  */
 export const REPLACEMENTS: Readonly<Record<string, string>> = {
   // The SDK would load `node:fs/promises` and look for `~/.aws/config` and `~/.aws/credentials`, which a function does not have.

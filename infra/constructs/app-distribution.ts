@@ -68,8 +68,8 @@ export class AppDistribution extends Construct {
       ],
     };
     const apiHeaders = new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
-      // The gateway and the functions behind it set only nosniff themselves. CloudFront's own answers and the error pages have not even
-      // that.
+      // The gateway and the functions behind it set only nosniff themselves. CloudFront's own answers and the error pages do not set even
+      // nosniff.
       securityHeadersBehavior: { contentTypeOptions: { override: true }, strictTransportSecurity: STRICT_TRANSPORT },
       customHeadersBehavior: { customHeaders: [SAME_ORIGIN_RESOURCES] },
     });
@@ -161,8 +161,8 @@ export class AppDistribution extends Construct {
         // There is no wildcard, because S3 would answer with XML for other keys.
         'errors/invalid_request.json': toErrors,
         'errors/service_unavailable.json': toErrors,
-        // CDK deploys an origin only when a behaviour uses it. The edge function selects this origin by its id, and answers
-        // requests to this path with 404.
+        // CDK deploys an origin only when a behaviour uses it, so the streaming origin has a behaviour. The edge function selects the
+        // origin by its id, and answers requests to the path of this behaviour with 404.
         ...(props.streamingDomain !== undefined && {
           'upload-stream-origin': {
             ...toApi,
@@ -188,8 +188,8 @@ export class AppDistribution extends Construct {
   }
 
   /**
-   * Forwards all of the viewer's headers but two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417.
-   * The policy cannot be an allow list, because CloudFront does not permit `Authorization` on one.
+   * Forwards all headers of the viewer except two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417. The policy
+   * cannot be an allow list, because CloudFront does not permit `Authorization` on one.
    */
   private allButHost(): cloudfront.OriginRequestPolicy {
     return new cloudfront.OriginRequestPolicy(this, 'AllButHost', {
@@ -228,7 +228,7 @@ export class AppDistribution extends Construct {
             value: 'camera=(), geolocation=(), microphone=(), payment=()',
             override: true,
           },
-          // A site that opens the dashboard gets no reference to its window, and cannot navigate it later.
+          // A site that opens the dashboard in a new window gets no reference to that window, and cannot navigate it later.
           { header: 'Cross-Origin-Opener-Policy', value: 'same-origin', override: true },
           SAME_ORIGIN_RESOURCES,
         ],

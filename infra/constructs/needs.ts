@@ -29,7 +29,7 @@ export interface TableUse {
   readonly index?: string;
 }
 
-/** The prefixes of the bucket, and why a role may use all keys of one. */
+/** The prefixes of the bucket, and why a role may use all keys of a prefix. */
 const KEY_PATTERNS = {
   'uploads/*': 'The key of a file is generated at random when it is uploaded; under this prefix there are only files',
   'incoming/*': 'The key of a direct upload is made of account and id; under this prefix there are only direct uploads',

@@ -42,7 +42,7 @@ export interface AcceptedViewerSide {
   readonly webAclArn: string | undefined;
   /** The reason for having no web ACL. */
   readonly unfiltered: string;
-  /** The reason for not using CloudFront's log to S3, the only one that the rule knows. */
+  /** The reason for not using CloudFront's log to S3, the only kind of log that the rule accepts. */
   readonly unlogged: string;
 }
 

@@ -9,9 +9,9 @@ import { commitOf, type Difference, describe, differences, readDeployed } from '
 
 /**
  * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks the
- * service. Unless it is told to, it deploys no other settings than those of the last deployment. So the checkout of an older version brings
- * back neither older settings nor an empty table. If it dies before CDK deploys, nothing has changed; if it dies later, CloudFormation
- * finishes the stack that it is deploying, and another run deploys the rest.
+ * service. Without an option that allows it, the command refuses to deploy settings that differ from those of the last deployment. So the
+ * deployment of an older checkout brings back neither older settings nor an empty table. If the command dies before CDK deploys, nothing
+ * has changed. If it dies later, CloudFormation finishes the stack that is being deployed, and another run deploys the rest.
  */
 
 const OPTIONS = {

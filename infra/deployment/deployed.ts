@@ -68,7 +68,7 @@ export function describe(found: readonly Difference[]): string {
 export class NotDeployed extends Error {}
 
 /**
- * Requires that a stage is deployed as its file says, for a program that works with it.
+ * Requires that a stage is deployed as its file says. A program that works with a deployed stage calls this first.
  * @param matters  true for a setting that must be as deployed.
  * @throws NotDeployed saying that the stage is not deployed, or which settings differ.
  */

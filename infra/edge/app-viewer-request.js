@@ -138,7 +138,8 @@ function dashboardFile(path) {
 function routeBody(event) {
   const request = event.request;
   const headers = request.headers;
-  // In a request with both headers the length is ignored (RFC 9112, 6.3): the body is as long as its chunks.
+  // If a request has both `Transfer-Encoding` and `Content-Length`, the length is ignored (RFC 9112, 6.3): the body is as long as its
+  // chunks.
   const chunked = headers['transfer-encoding'] !== undefined;
   const contentLength = chunked ? undefined : headers['content-length'];
   if (contentLength && !/^[0-9]+$/.test(contentLength.value)) return errorAnswer(event, 'invalid_request');
@@ -205,8 +206,8 @@ function hasCredential(request) {
 }
 
 /**
- * True when the credential could be a key or a session token (shared/api-keys/key-format.ts, shared/sessions). As in
- * the API, a key takes precedence over a cookie. Of several session cookies one well-formed is enough: the API decides.
+ * True when the credential could be a key or a session token (shared/api-keys/key-format.ts, shared/sessions). As in the API, a key takes
+ * precedence over a cookie. If there are several session cookies, one that is well-formed is enough: the API decides.
  * @param {import('cloudfront').FunctionRequest} request
  */
 function hasWellFormedCredential(request) {

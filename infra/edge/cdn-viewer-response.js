@@ -22,7 +22,7 @@ const MEDIA =
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";
 const PDF_TYPE = /^\s*application\/pdf\s*(;|$)/i;
 
-/** The pattern has no `+`, so that it does not match `image/svg+xml` or other XML, a document that can execute scripts. */
+/** The pattern has no `+`, so that it does not match `image/svg+xml` or other XML: such documents can execute scripts. */
 const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 
 /** Without a charset a browser guesses one from the user's language. Nearly all text is UTF-8 (decision 0006). */

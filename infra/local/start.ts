@@ -90,7 +90,7 @@ async function closeAll(): Promise<void> {
   for (const part of started.splice(0).reverse()) await part.close();
 }
 
-/** Ends this process when npm was killed by `kill -9`, which would leave it behind with the port and the data. */
+/** Ends this process when npm was killed by `kill -9`. Otherwise this process would go on, and keep the port and the data. */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const parent = process.ppid;

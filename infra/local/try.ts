@@ -37,7 +37,8 @@ async function newKey(): Promise<string> {
     body: JSON.stringify({ name: 'npm run try' }),
   });
   const { key, error } = (await answer.json()) as { key?: string; error?: string };
-  // The shell will run what this prints, and a program other than our service may have answered on this port.
+  // The shell will run what this prints, and a program other than our service may have answered on this port. So the key must have only
+  // harmless characters.
   if (key !== undefined && /^\w+$/.test(key)) return key;
   throw new Error(
     `The service made no API key for ${EMAIL}: ${error}. Revoke old ones at ${rootUrl}/dashboard/api-keys.`,

@@ -45,7 +45,7 @@ export class Alarms extends Construct {
     this.addApiBudget('ApiBudgetFast', FAST_BURN);
     this.addApiBudget('ApiBudgetSlow', SLOW_BURN);
     this.addNotifyingAlarm('ApiLatency', {
-      // Unlike `Latency`, this begins when the whole body of the request has arrived.
+      // Unlike `Latency`, the time of this metric begins when the whole body of the request has arrived.
       metric: this.#watched.api.restApi.metricIntegrationLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
       from: 5_000,
       periods: [3, 3],

@@ -10,7 +10,7 @@ import { serviceLogs, type Watched } from './watched.ts';
 
 export interface OperationsStackProps extends Watched {
   readonly bundles: string;
-  /** The stack with the topics, and with the alarms that are deployed before the functions. */
+  /** The stack that has the topics and those alarms that are deployed before the functions. */
   readonly alarms: AlarmsStack;
 }
 

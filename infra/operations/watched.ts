@@ -21,7 +21,10 @@ export interface Watched {
   readonly distributions: Readonly<Record<'app' | 'cdn', Distribution>>;
 }
 
-/** The log groups of the functions (but the canary), the gateway and the streaming server, each once: some functions share a group. */
+/**
+ * The log groups of the functions (except the canary), the gateway and the streaming server. Each group is listed once, although some
+ * functions share one.
+ */
 export function serviceLogs({ api, streaming }: Watched): ILogGroup[] {
   const all = [...Object.values(api.functions).map(({ logGroup }) => logGroup), api.accessLog];
   if (streaming) all.push(streaming.logGroup);

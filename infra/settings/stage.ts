@@ -11,7 +11,7 @@ import {
 /** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
 export type StageName = 'prod' | 'dev' | 'local';
 
-/** The settings of a stage, as its file has them. {@link SETTINGS} says what each means, and what holds without it. */
+/** The settings of a stage, as its file has them. {@link SETTINGS} says what each setting means, and what its absence means. */
 export interface StageSettings {
   readonly region?: string;
   readonly account?: string;

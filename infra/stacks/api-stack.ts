@@ -115,7 +115,8 @@ export class ApiStack extends Stack {
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
-    // This parameter is in the stack of the functions. So it gets its old value when their new versions are taken back.
+    // This parameter is in the stack of the functions. So when CloudFormation takes back new versions of the functions, the parameter gets
+    // its old value, too.
     new ssm.StringParameter(this, 'Commit', {
       parameterName: commitParameterName(props.stage.name),
       stringValue: commitCheckedOut(),

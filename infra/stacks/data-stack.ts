@@ -68,7 +68,8 @@ export class DataStack extends Stack {
       cdnUrl: this.publish('PublishedCdnUrl', addressOf(this.distribution, stage.cdnDomain)),
       loginProvider: this.loginProvider(removalPolicy),
       originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
-        // CloudFormation reads a secret again only when the template's reference changes, so a new value uses the other slot.
+        // CloudFormation reads a secret again only when the template's reference changes. So a new value goes into the other slot (`a` or
+        // `b`), and from then on the template refers to that slot.
         description:
           'Proves that a request came through CloudFront, which sends slot `a` or `b`; functions accept both',
         generateSecretString: {
@@ -194,7 +195,7 @@ export class DataStack extends Stack {
       description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
       removalPolicy,
     });
-    // Locally no operator fills it in. The local AWS finds the secret by this metadata, and enters a client of its own provider.
+    // Locally no operator fills in this secret. The local AWS finds the secret by this metadata, and enters a client of its own provider.
     (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
     return secret;
   }
