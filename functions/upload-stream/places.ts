@@ -16,7 +16,7 @@ export const FAST_BYTES_PER_SECOND = 128 * 1024;
 /** The rate of a client is known when the server has waited this long for its bytes. */
 const PACE_KNOWN_AFTER_MS = 2_000;
 const CHECK_EVERY_MS = 1_000;
-/** The use of places is reported after this many checks, while any is taken. */
+/** The use of places is reported after this many checks, while any place is taken. */
 const REPORT_EVERY_CHECKS = 60;
 
 /** The part of all places that the refused bodies of one owner may hold. Further refused bodies of this owner are cut instead of read. */

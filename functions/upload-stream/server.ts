@@ -37,7 +37,7 @@ import { type Occupant, type Owner, Places } from './places.ts';
 
 warmUp(warmUpStorage);
 
-/** A request of a Web Function may take 900 s. What is left after the body is for settling and answering. */
+/** A request of a Web Function may take 900 s. The time that is left when the body has arrived is for settling and answering. */
 const BODY_DEADLINE_MS = 870_000;
 const REQUEST_DEADLINE_MS = 895_000;
 const maxBodyBytes = limit('MAX_UPLOAD_SIZE_BYTES') + MULTIPART_FRAMING_MAX_BYTES;

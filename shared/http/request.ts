@@ -4,8 +4,8 @@ import { JSON_BODY_MAX_BYTES } from '../limits.ts';
 import { IDEMPOTENCY_KEY } from '../request-rules.ts';
 
 /**
- * The event that the gateway sends a function (REST proxy event 1.0), as far as we read it. The streaming server makes the
- * same event of its requests, with `stream` instead of `body`, so that both run one middleware stack.
+ * The event that the gateway sends a function (REST proxy event 1.0), as far as we read it. The streaming server makes the same event of
+ * its requests, with `stream` instead of `body`, so that functions and server run the same middleware stack.
  */
 export interface ApiEvent
   extends Pick<

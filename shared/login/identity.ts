@@ -112,7 +112,7 @@ export function accountIdOf(issuer: string, subject: string): string {
 /** The lists of who may log in, in lower case. A person must be on one of them. If both are empty, every login is refused. */
 export interface AllowList {
   readonly domains: readonly string[];
-  /** The word `everyone` in it stands for all addresses. */
+  /** The word `everyone` in this list stands for all addresses. */
   readonly emails: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { LoginError } from './login-error.ts';
  * started.
  */
 export interface LoginAttempt {
-  /** Goes to the provider with the browser and must come back with it. */
+  /** The browser takes this value to the provider, and must bring it back. */
   readonly state: string;
   /** Proves to the provider that the same client has asked for the code and uses it (PKCE). */
   readonly codeVerifier: string;

@@ -58,8 +58,8 @@ class LatestSubjects<Value> {
 
 /**
  * No request is admitted without a write to the row. To save further writes, one process remembers of its subjects:
- * - until when a subject is rejected. So a client that does not wait causes no write to the row. By this memory a request is only rejected,
- *   never admitted: a slot in use stays in use until its time, whatever other processes do;
+ * - until when a subject is rejected. So a client that does not wait causes no write to the row. This memory alone can reject a request,
+ *   but cannot admit one: a slot in use stays in use until 60 s have passed, whatever other processes do;
  * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
  *   condition on the row.
  */

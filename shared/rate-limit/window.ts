@@ -10,8 +10,8 @@ import { type RatePolicy, slotSizes } from './policy.ts';
  * admission opens a slot of size one.)
  *
  * So each slot is used in rounds. A round has at most `size` uses, and the next round begins 60 s after the last use of the round before.
- * So in any span of 60 s (without its first moment) each slot has uses of one round at most. These rounds together have at most N uses,
- * because the sizes add up to N. This holds in whatever order the stamps are, and every change is one conditional write.
+ * So any span of 60 s (its first moment excluded) contains uses from at most one round of each slot. These rounds together have at most N
+ * uses, because the sizes add up to N. This holds in whatever order the stamps are, and every change is one conditional write.
  *
  * Clocks: each admission is stamped by the clock of one process and compared with the clock of another. Two clocks that differ by d could
  * shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and {@link TOLERANCE_MS} is added. Lambda's clocks differ less

@@ -13,14 +13,17 @@ import type { Middleware } from './route-stack.ts';
 export interface CredentialStores {
   readonly keys: ApiKeyCredentials;
   readonly sessions: SessionCredentials;
-  /** Finds the app's public address, which decides the cookie's name. Called only when the request has a cookie that counts. */
+  /**
+   * Finds the app's public address, which decides the cookie's name. Called only for a request that has a cookie and no `Authorization`
+   * header.
+   */
   readonly appUrl: () => Promise<string>;
 }
 
 /** What is known of a request's credential. */
 interface Credential {
   readonly caller: Caller;
-  /** Resolves when the use of the key has been noted, or could not be. */
+  /** Resolves when the use of the key has been noted, or when noting it has failed. */
   readonly noted?: Promise<void>;
 }
 

@@ -36,7 +36,7 @@ export function routeStack(
   checks: readonly Middleware[],
   handle: (request: RouteRequest) => Promise<ApiResult>,
 ): ApiFunction {
-  // 0 turns off middy's own answer before the end of the time, which would not cover the checks.
+  // 0 turns off middy's own answer when the time is nearly over, because middy's time limit does not cover the checks.
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 })
     .use(requestLog(name)) // outermost: sees every outcome
     .use(baseHeaders());
