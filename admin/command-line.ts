@@ -15,7 +15,7 @@ export interface CommandLine {
   readonly until: number | undefined;
 }
 
-/** Parses the command line. @returns undefined for `--help`. @throws UsageError with a sentence about what is wrong. */
+/** Parses the command line. @returns undefined for `--help`. @throws UsageError whose message says in a sentence what is wrong. */
 export function parseCommandLine(argv: readonly string[]): CommandLine | undefined {
   const { values, positionals } = parse(argv);
   if (values.help) return undefined;

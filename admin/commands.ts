@@ -43,7 +43,7 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   '--hours <n>': 'How far to look back in the logs (`requests`, `audit`)',
   '--until <time>':
     'The time from which to look back, in UTC, such as `2026-11-20T03:30`; without it, now (`requests`, `audit`)',
-  '--help': 'Show this',
+  '--help': 'Show this text',
 };
 
 export const EXIT_CODES: Readonly<Record<string, string>> = {

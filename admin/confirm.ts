@@ -18,7 +18,7 @@ export async function confirm(
     lines.once('line', resolve);
     lines.once('close', () => resolve(''));
   });
-  // Otherwise the open input of the terminal would keep the process running.
+  // If it stayed open, the input of the terminal would keep the process running.
   lines.close();
   if (answer.trim().toLowerCase() !== 'yes') throw new Refusal('Nothing was changed.');
 }

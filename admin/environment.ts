@@ -6,17 +6,17 @@ import { stageOf } from '../infra/stages/stages.ts';
 import { Refusal, UsageError } from './commands/command.ts';
 
 /**
- * The settings that identify the deployment. The others may differ from what is deployed: an operator must be able to act while a
- * change of the file waits for its deployment.
+ * Matches the settings that identify the deployment. All other settings may differ from what is deployed: an operator must be able to act
+ * while a change of the stage's file is not deployed yet.
  */
 const IDENTITY = /^(region|account|restoredTables\..*)$/;
 
 /**
- * Sets the environment variables that the stores need. On AWS the credentials are the operator's own, and `STAGE` names the
- * stage; on this machine they are those that the running service has written to a file. The names of the tables and the bucket come
- * from an SSM parameter of the deployment.
+ * Sets the environment variables that the stores need. On AWS the credentials are the operator's own, and `STAGE` names the stage. On this
+ * machine, the running service has written credentials to a file. The names of the tables and the bucket come from an SSM parameter of the
+ * deployment.
  * @returns the stage.
- * @throws UsageError when no stage is named; Refusal when it is not deployed, or its file names another deployment.
+ * @throws UsageError when no stage is named; Refusal when the stage is not deployed, or its file names another deployment.
  */
 export async function enterEnvironment({ isLocal }: { isLocal: boolean }): Promise<StageName> {
   let stage: StageName = 'local';

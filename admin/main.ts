@@ -19,8 +19,8 @@ interface Terminal {
 }
 
 /**
- * Runs the command of a command line and prints its result. It sets the environment variables of the process and loads the stores with
- * them. So a process can work on one deployment only.
+ * Runs the command of a command line and prints the result. This function sets the environment variables of the process and loads the
+ * stores with them. So a process can work on one deployment only.
  * @returns the exit code.
  */
 export async function main(argv: readonly string[], terminal: Terminal): Promise<number> {

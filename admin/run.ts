@@ -2,6 +2,6 @@ import { main } from './main.ts';
 
 /** The entry of `npm run admin -- <command>`. */
 
-// stdout is only for the result of the command, so what the use cases log goes to stderr.
+// stdout is only for the result of the command, so the log lines of the domain code go to stderr.
 console.log = console.error;
 process.exitCode = await main(process.argv.slice(2), process);

@@ -8,10 +8,10 @@ import { rowLines } from './text.ts';
 export const audit: Command = {
   arguments: ['<account>'],
   meaning:
-    'Show the audit trail of an account: logins, keys made and revoked, sessions ended, and what operators did; of the last 90 days',
+    'Show the audit trail of an account for the last 90 days: logins, keys made and revoked, sessions ended, and what operators did',
   takesHours: true,
   async run(context, name = '') {
-    // For an id it also shows the trail of a deleted account, which has no row any more.
+    // An id is not looked up, because a deleted account has no row any more, but still has lines in the audit trail.
     const id = isUuid(name) ? name : (await findAccount(context, name)).id;
     const rows = await context.logs.run('audit-trail', id, context.hours ?? 90 * 24, context.until);
     const isCut = rows.length === limitOf('audit-trail');

@@ -4,18 +4,18 @@ import type { StageLogs } from '../logs/stage-logs.ts';
 /** What a command can use besides its arguments. */
 export interface CommandContext {
   readonly stores: typeof import('./stores.ts').stores;
-  /** The base URLs of links: first the one in the links of the API, then the one under cloudfront.net. */
+  /** The base URLs of links: first the one that the API puts into links, then the one under cloudfront.net. */
   readonly cdnUrls: readonly [string, ...string[]];
   readonly defaultStorageLimitBytes: number;
   readonly isDryRun: boolean;
   readonly logs: StageLogs;
-  /** How far back a command looks in the logs. Without it, each command uses a default of its own. */
+  /** How far back a command looks in the logs. If undefined, each command uses a default of its own. */
   readonly hours?: number | undefined;
   /** The time from which a command looks back, in epoch milliseconds; now by default. */
   readonly until?: number | undefined;
-  /** Until then a transaction that conflicts with other writers is retried. */
+  /** A transaction that conflicts with other writers is repeated until this deadline. */
   readonly deadline: Deadline;
-  /** Asks for confirmation of what cannot be undone. @throws Refusal unless the answer is yes. */
+  /** Asks the operator to confirm something that cannot be undone. @throws Refusal unless the answer is yes. */
   confirm(question: string): Promise<void>;
 }
 

@@ -4,8 +4,7 @@ import { type CommandContext, Refusal } from './command.ts';
 
 /**
  * Finds an account by its id or its e-mail address.
- * @throws Refusal when there is none, or when several accounts have the address, because an address may have belonged to two
- *   people.
+ * @throws Refusal when there is no such account, or when several accounts have the address: an address may have belonged to two people.
  */
 export async function findAccount({ stores }: CommandContext, name: string): Promise<Account> {
   const ids = isUuid(name) ? [name] : await stores.administration.idsOfEmail(name);

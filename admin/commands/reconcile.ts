@@ -4,11 +4,14 @@ import type { Command } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { nameOf, printable, several } from './text.ts';
 
-/** Compares the books with the rows, and the rows with the bucket. It corrects the books, and deletes files that have no right object. */
+/**
+ * Compares the books with the rows, and the rows with the bucket. Corrects the books, and deletes files whose object is missing or has
+ * another size.
+ */
 export const reconcile: Command = {
   arguments: ['[<account>]'],
   meaning:
-    'Compare usage and counts with the files, and the files with the bucket, for one account or for all. Correct the usage and the counts. Let the sweeper write wrong names for searches again. Delete files whose object is missing or has another size',
+    'Compare usage and counts with the files, and the files with the bucket, for one account or for all. Correct the usage and the counts. Make the sweeper correct the names by which searches find files. Delete files whose object is missing or has another size',
   takesDryRun: true,
   async run(context, name) {
     const account = name === undefined ? undefined : await findAccount(context, name);

@@ -5,7 +5,10 @@ import { type Command, type CommandContext, Refusal } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { rowLines } from './text.ts';
 
-/** The beginning of an API key, which its owner sees in the list of keys. If the operator gives a whole key, only its beginning is used. */
+/**
+ * The beginning of an API key, which its owner sees in the list of keys. If the operator gives a whole key, the command uses only the
+ * beginning.
+ */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
 
 /**

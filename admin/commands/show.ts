@@ -15,7 +15,7 @@ const REFUSALS_HOURS = 24;
 export const show: Command = {
   arguments: ['<account>'],
   meaning:
-    'Show profile, usage, limit, keys, sessions, the latest uploads, and why the account was refused in the last 24 hours',
+    'Show profile, usage, limit, keys, sessions, the latest uploads, and why requests of the account were refused in the last 24 hours',
   async run(context, name) {
     const account = await findAccount(context, name ?? '');
     const found = await lookUp(context, account);
@@ -57,7 +57,7 @@ function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, 
   };
 }
 
-/** The use of a session is written at most once an hour. So the last use may be up to an hour later than `last_used_at`. */
+/** The service writes the use of a session at most once an hour. So the last use may be up to an hour later than `last_used_at`. */
 const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) => ({
   id: sessionIdOf(tokenHash),
   created_at: time(createdAt),

@@ -12,8 +12,8 @@ import { ticketStore } from '../../shared/aws/ticket-store.ts';
 import { limit, required } from '../../shared/env.ts';
 
 /**
- * The stores of all commands. This file reads environment variables when it loads, so only main.ts imports it, after it has
- * set them.
+ * The stores of all commands. This file reads environment variables when it loads, so only main.ts imports it, after main.ts has set these
+ * variables.
  */
 export const stores = {
   accounts: accountStore,
@@ -31,6 +31,6 @@ export const stores = {
   tickets: ticketStore,
 };
 
-/** The base URLs of links: first the one that the API puts into links, then the one under cloudfront.net, which works too. */
+/** The base URLs of links: first the one that the API puts into links, then the one under cloudfront.net, which works as well. */
 export const cdnUrls = [required('CDN_URL'), required('CDN_DISTRIBUTION_URL')] as const;
 export const defaultStorageLimitBytes = limit('STORAGE_LIMIT_BYTES');

@@ -7,7 +7,10 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '�');
 }
 
-/** One line of JSON that is safe to print: the characters that {@link printable} replaces are escaped, so the value stays the same. */
+/**
+ * One line of JSON that is safe to print: the characters that {@link printable} replaces are escaped, so a parser of JSON still gets the
+ * same value.
+ */
 export function jsonLine(value: unknown): string {
   const units = (character: string) =>
     character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
@@ -28,7 +31,7 @@ export function rowLine({ '@timestamp': at = '', '@message': message, '@log': _,
   return printable(`${at}  ${texts.length > 0 ? texts.join(' ') : (message ?? '')}`);
 }
 
-/** Formats the rows of log queries. @param isCut  true: there may be older rows than these. */
+/** Formats the rows of log queries. @param isCut  true when there may be older rows than these. */
 export function rowLines(rows: readonly LogRow[], { none, isCut }: { none: string; isCut: boolean }): string {
   if (rows.length === 0) return none;
   const cut =

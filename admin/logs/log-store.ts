@@ -10,11 +10,11 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
-/** One row of a query's result. A field that the event does not have is absent. */
+/** One row of a query's result, which stands for one line of a log. A field that the line does not have is absent. */
 export type LogRow = Readonly<Record<string, string>>;
 
 interface QueryScope {
-  /** The Region of the logs; by default that of the environment. */
+  /** The Region of the logs; by default the Region of the environment. */
   readonly region?: string | undefined;
   readonly groups: readonly string[];
   /** Epoch milliseconds, both inclusive. */
@@ -32,7 +32,7 @@ const QUERY_MS = 60_000;
  * logs.
  */
 export const logStore = {
-  /** The names of all log groups that begin with `prefix`, in a Region; by default in that of the environment. */
+  /** The names of all log groups that begin with `prefix`, in a Region; by default in the Region of the environment. */
   async groups(prefix: string, region?: string): Promise<string[]> {
     const names: string[] = [];
     for await (const { logGroups = [] } of paginateDescribeLogGroups(
@@ -46,7 +46,7 @@ export const logStore = {
 
   /**
    * Runs a query of Logs Insights on the first {@link GROUPS_MAX} groups, and waits for its result.
-   * @throws Error when it takes longer than a minute, or fails.
+   * @throws Error when the query takes longer than a minute, or fails.
    */
   async query(queryString: string, { region, groups, from, to }: QueryScope): Promise<LogRow[]> {
     if (groups.length === 0) return [];

@@ -14,15 +14,15 @@ export interface StageLogs {
   /**
    * Runs a saved query over the last `hours`.
    * @param value  the value of the query's parameter, if it has one.
-   * @param until  the end of these hours, in epoch milliseconds; now by default.
+   * @param until the end of the searched hours, in epoch milliseconds; now by default.
    */
   run(name: SavedQueryName, value: string | undefined, hours: number, until?: number): Promise<LogRow[]>;
   /**
-   * Runs `act` and records it in the audit trail (decision 0035). It writes a line `begun` first; if that fails, it does not run
-   * `act`. Afterwards it writes `done` or `failed`. If this second line cannot be written, it shows the line to the operator, who
-   * has to keep it; the result stays the same. A `begun` without a second line means that the command died or could not write the
-   * second line; `act` may have run.
-   * @throws AuditTrailError when the trail cannot be written; and every error of `act`.
+   * Runs `act` and records it in the audit trail (decision 0035). First a line `begun` is written; if that fails, `act` does not run. After
+   * `act` a line `done` or `failed` is written. If this second line cannot be written, it is shown to the operator, who has to keep it; the
+   * result of `act` stays the same. A `begun` without a second line means that the command died or could not write the second line; `act`
+   * may have run.
+   * @throws AuditTrailError when the line `begun` cannot be written; and every error of `act`.
    */
   audited<T>(event: AuditEvent, fields: Readonly<Record<string, unknown>>, act: () => Promise<T>): Promise<T>;
 }

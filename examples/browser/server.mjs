@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises';
 
 const { FILE_HOSTING_URL = '', FILE_HOSTING_KEY = '', PAGE = '.', PORT = '3000' } = process.env;
 
-/** The requests that are forwarded. Listing is not one of them, because the list has the files of everyone who uses the page. */
+/** The requests that are forwarded. Requests for lists are not forwarded, because a list has the files of everyone who uses the page. */
 const PASSED_ON = /^(POST \/files|POST \/files\/[\w-]+\/complete|DELETE \/files\/[\w-]+)$/;
 const HEADERS = ['content-type', 'content-length', 'transfer-encoding', 'idempotency-key'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
@@ -47,5 +47,5 @@ async function passOn(request, response) {
   await pipeline(request, passed).catch(() => response.destroy());
 }
 
-// Listens on this machine only. Before you change that, check above who may upload.
+// Listens on this machine only. Before you change this, add the check above of who may upload.
 server.listen(Number(PORT), 'localhost', () => console.log(`http://localhost:${server.address().port}`));
