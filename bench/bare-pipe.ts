@@ -5,7 +5,7 @@ import { inParts, PART_BYTES } from '../shared/files/parts.ts';
 
 /**
  * A process that stores the body of every request as an object in parts, and does nothing else: no edge, no form, no account. The benchmark
- * compares the streaming lane with this process. It listens at the port that its only argument names.
+ * compares the streaming lane with this process. The process listens at the port that is its only argument.
  */
 
 const DESCRIPTION = {

@@ -29,7 +29,7 @@ const ROWS: Readonly<Record<string, object>> = {
     seq: { N: '17' },
   },
 };
-/** The window of a rate limit whose 72 slots stand for several uses each. The newest slot has uses left. */
+/** The window of a rate limit, with 72 slots. Each slot stands for several requests, and the newest slot has room for more. */
 const SLOTS = 72;
 const WINDOW = {
   l: { L: [...Array.from({ length: SLOTS - 1 }, () => ({ N: '0' })), { N: '99999999999' }] },

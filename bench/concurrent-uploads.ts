@@ -2,11 +2,11 @@
  * Simulates uploads of one account that begin at the same moment. Counts what it costs to give each upload its place in the listing
  * (decision 0024). Run it with `node bench/concurrent-uploads.ts`. It prints one table for each way in which a database treats transactions
  * that overlap on one item:
- * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item meanwhile;
+ * - DynamoDB cancels all but the first of them (`TransactionConflict`), and refuses single writes of the item while a transaction runs;
  * - DynamoDB Local carries out the transactions one after the other.
  *
- * Time is virtual. All latencies are distributed evenly within their bounds. A cancelled transaction costs two units per item. A
- * successful transaction also costs the units of its entries in indexes.
+ * Time is virtual. Each latency is a random number, distributed evenly between its bounds. A cancelled transaction costs two units per
+ * item. A successful transaction also costs the units of its entries in indexes.
  */
 
 const BOUNDS_MS = { read: [2, 5], write: [3, 7], transaction: [5, 10], object: [20, 40] } as const;
@@ -203,7 +203,7 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
   },
 };
 
-/** Simulates several clients; each makes `each` uploads, one after the other. @returns the means for one upload. */
+/** Simulates several clients. Each client makes `each` uploads, one after the other. @returns the means for one upload, as text. */
 async function simulate(
   upload: (account: Account) => Promise<void>,
   { clients, each, runs }: { clients: number; each: number; runs: number },

@@ -30,10 +30,10 @@ const PLAIN = 'plain bundle';
 const BARE = 'the same steps without middleware';
 
 /**
- * Measures functions: their size, and how long they take to load, to warm up, to answer a first request and to answer a warm one. All but
- * the warm-up is compared with a plain bundle of the same handler: the SDK as published, esbuild without settings, no warm-up. A warm
- * request is also compared with the same steps without middleware. AWS is a server on this machine that answers at once. Times are
- * processor time, so that other load on the machine changes them little.
+ * Measures functions: their size, and how long they take to load, to warm up, to answer a first request and to answer a warm one. All these
+ * values except the warm-up are compared with a plain bundle of the same handler: the SDK as published, esbuild without settings, no
+ * warm-up. A warm request is also compared with the same steps without middleware. AWS is a server on this machine that answers at once.
+ * Times are processor time, so that other load on the machine changes them little.
  */
 export async function benchFunctions(): Promise<Measurement[]> {
   const dir = await mkdtemp(join(tmpdir(), 'file-hosting-functions-'));
@@ -96,7 +96,7 @@ async function bundleAll(dir: string): Promise<string> {
   return program;
 }
 
-/** Leaves out the warm-up, which does work before the first request. */
+/** Leaves out the warm-up, because a plain bundle has none. */
 const noWarmUp: Plugin = {
   name: 'no-warm-up',
   setup({ onLoad }) {

@@ -10,7 +10,7 @@ import { FILE_COUNTS, GROWING, growthMetric } from './results.ts';
 
 const RUNS = 9;
 const LIMIT = 50;
-/** In an account with more files, only the files that are read have rows: writing a million rows would take half an hour. */
+/** In an account with more files than this, only the files that are read have rows: writing a million rows would take half an hour. */
 const ALL_ROWS_MAX = 10_000;
 
 /**

@@ -19,7 +19,7 @@ type Handler = (event: object, context: object) => Promise<{ readonly statusCode
 
 /** How many requests warm the function up, and how many are measured after that. */
 const AGE = { warmUp: 200, measured: 200 };
-/** How long Lambda's runtime asks for the first event and waits for it. */
+/** The time that Lambda's runtime takes to ask for the first event and to receive it. */
 const BEFORE_FIRST_MS = 100;
 
 const [bundle = '', event] = process.argv.slice(2);

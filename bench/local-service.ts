@@ -22,7 +22,7 @@ export interface BenchedService extends LocalService {
   readonly dynamoDbEndpoint: string;
 }
 
-/** The highest possible rate limits, so that benchmarks do not measure rejections. */
+/** The highest rate limits that can be set, so that benchmarks do not measure rejections. */
 const UNLIMITED = Object.fromEntries(
   Object.entries(CONFIGURABLE_LIMITS).flatMap(([name, { max }]) =>
     name.startsWith('RATE_LIMIT') ? [[name, String(max)]] : [],
@@ -56,7 +56,7 @@ export async function withLocalService<Result>(
   }
 }
 
-/** Creates an account. @returns an API key of it. */
+/** Creates an account. @returns an API key of the account. */
 export async function newKey({ urls }: LocalService): Promise<string> {
   const email = `${randomUUID()}@example.com`;
   const { cookies: cookie } = await logIn({ startUrl: `${urls.base_url}/auth/google`, email });

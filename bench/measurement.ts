@@ -10,7 +10,10 @@ export interface Measurement {
 /** One line of `npm run bench -- --json`. */
 type Line = Pick<Measurement, 'metric' | 'value' | 'unit'>;
 
-/** One line for the measurement. If it is compared with something, a second line has that value, and a third the ratio. */
+/**
+ * One line for the measurement. If the measurement is compared with another value, a second line has that value, and a third line has the
+ * ratio.
+ */
 export function linesOf({ metric, value, unit, beside }: Measurement): Line[] {
   if (!beside) return [{ metric, value, unit }];
   return [

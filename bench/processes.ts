@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time and memory of this process and all that it started, with their threads. It works only on Linux. */
+/** Processor time and memory of this process and of all processes that it started, with their threads. Works only on Linux. */
 export interface Use {
   /** Processor time of the processes that are running now; a process that has ended does not count. */
   readonly cpuMilliseconds: number;
@@ -24,7 +24,10 @@ export function useOfProcesses(): Use {
   };
 }
 
-/** The proportional set size of a process: its own pages, and its part of those that it shares. Source: proc_pid_smaps_rollup(5). */
+/**
+ * The proportional set size of a process: the memory pages of its own, and its part of the pages that it shares. Source:
+ * proc_pid_smaps_rollup(5).
+ */
 function proportionalBytes(pid: number): number {
   try {
     const kilobytes = /^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
@@ -37,7 +40,7 @@ function proportionalBytes(pid: number): number {
 /** Linux counts processor time in hundredths of a second. */
 const TICK_MS = 10;
 
-/** Source: proc_pid_stat(5). @returns nothing for a process that has ended meanwhile. */
+/** Source: proc_pid_stat(5). @returns nothing if the process has ended. */
 function readProcess(pid: number): { pid: number; parent: number; cpuMilliseconds: number }[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

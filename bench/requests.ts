@@ -10,7 +10,7 @@ import { COST_COLUMNS } from './results.ts';
 import type { Load, LoadOutcome } from './send-requests.ts';
 
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
-/** More than fits into one part. */
+/** Larger than one part of a multipart upload to S3. */
 const LARGE_FILE = new Uint8Array(6 * 1024 * 1024);
 const CLIENTS = 16;
 
@@ -79,7 +79,8 @@ async function costs(service: BenchedService): Promise<Measurement[]> {
     measured.set(name, columns);
     return answer;
   };
-  // Twice: the first calls of a new function also read values that it then caches. The second results replace the first.
+  // Each request is sent twice, because the first calls of a new function also read values that it then caches. The second results replace
+  // the first.
   for (let time = 0; time < 2; time++) await measureEach(byKey, measure);
   return [...measured.values()].flat();
 }

@@ -1,6 +1,6 @@
 import { client } from '../test/support/client.ts';
 
-/** Clients in a process of their own, so that the memory of the service can be told from theirs. */
+/** Clients in a process of their own, so that the memory of the service can be measured without the memory of the clients. */
 
 /** The order to the process. It answers with the milliseconds that each request took, or with an error. */
 export interface Load {

@@ -9,7 +9,7 @@ import { type BenchedService, newKey, withLocalService } from './local-service.t
 import type { Measurement } from './measurement.ts';
 
 const MIB = 1024 * 1024;
-/** The number of simultaneous uploads, and how many MB of memory the process may then use beyond those that it uses when idle. */
+/** The number of simultaneous uploads, and by how many MB the memory of the process may grow during them. */
 const LOADS = [
   { uploads: 8, fileBytes: 100 * MIB, growthMaxMb: 150 },
   // All places of one environment, which has 2 GB of memory.
@@ -65,13 +65,13 @@ async function benchLoad(service: BenchedService, load: (typeof LOADS)[number]):
   ];
 }
 
-/** Uploads one form. On a machine that is busy with other work, the service may answer 503; then it is sent again. */
+/** Uploads one form. On a machine that is busy with other work, the service may answer 503; then the form is sent again. */
 async function upload(service: BenchedService, bytes: number): Promise<void> {
   const { status, body } = await retryOn503(() => send(service, bytes));
   if (status !== 201) throw new Error(`the upload was answered ${status} ${body}`);
 }
 
-/** Sends a form; a short one without a Content-Length, because otherwise it would go through the inline lane. */
+/** Sends a form. A short form has no Content-Length, because with a length it would go through the inline lane. */
 async function send({ urls, key }: BenchedService, bytes: number): Promise<{ status: number; body: string }> {
   const isShort = bytes === SHORT_BYTES;
   const { promise: response, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();

@@ -52,7 +52,7 @@ function violationOfPackage(layers: readonly Layer[], file: string, name: string
   return isAllowed ? [] : [`${file} imports the package ${name}, which the row of ${layer.path} does not allow`];
 }
 
-/** Finds imports that a row allows but that none of its files has. The table must not allow more than is needed. */
+/** Finds imports that a row allows but none of its files needs. The table must not allow more than is needed. */
 function unusedEntries(graph: ImportGraph, layers: readonly Layer[], layer: Layer): string[] {
   const own = [...graph].filter(([file]) => layerOf(layers, file) === layer);
   const targets = own.flatMap(([, { files }]) => files);
@@ -67,7 +67,7 @@ function layerOf(layers: readonly Layer[], file: string): Layer | undefined {
   return holding.toSorted((a, b) => b.path.length - a.path.length)[0];
 }
 
-/** `folder/*` stands for the files directly in a folder, `folder` for those of its subfolders as well. */
+/** `folder/*` stands for the files directly in a folder. `folder` stands for these files and those in its subfolders. */
 function isWithin(file: string, path: string): boolean {
   return path.endsWith('*') ? dirname(file) === dirname(path) : file === path || file.startsWith(`${path}/`);
 }
@@ -80,7 +80,7 @@ function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] 
   const circles: string[][] = [];
   const order = new Map<string, number>();
   const open: string[] = [];
-  /** @returns the earliest open node, by order of visit, that this one reaches. */
+  /** @returns the number of the earliest visited open node that `node` reaches. */
   const visit = (node: string): number => {
     const own = order.size;
     order.set(node, own);

@@ -58,7 +58,7 @@ function specifiersIn(file: string, source: string): string[] {
 /** All files that a file imports, directly or through others, itself included. */
 export function reachableFrom(graph: ImportGraph, file: string): ReadonlySet<string> {
   const reached = new Set([file]);
-  // The loop over a set also visits what is added to the set meanwhile.
+  // A loop over a set also visits the entries that are added during the loop.
   for (const each of reached) for (const next of graph.get(each)?.files ?? []) reached.add(next);
   return reached;
 }

@@ -1,8 +1,8 @@
-/** Files of the project, and what they may import besides each other. */
+/** A group of files, and what these files may import besides each other. */
 export interface Layer {
   /**
-   * A file, a folder with all its subfolders, or, as `folder/*`, the files directly in a folder; as a path from the root of the project.
-   * If several rows hold a file, it belongs to the row with the longest path.
+   * A file, a folder with all its subfolders, or, as `folder/*`, the files directly in a folder; as a path from the root of the project. If
+   * several rows contain a file, it belongs to the row with the longest path.
    */
   readonly path: string;
   readonly what: string;
@@ -14,7 +14,7 @@ export interface Layer {
   readonly isApart?: boolean;
 }
 
-/** A number of files that must not grow beyond its maximum: those in a folder, or those that one file reaches by its imports. */
+/** A limit for a number of files: of those in a folder, or of those that one file reaches by its imports. */
 export type Bound = { readonly what: string; readonly max: number } & (
   | { readonly within: string }
   | { readonly reachedFrom: string }
@@ -54,8 +54,8 @@ const tests = (path: string, what: string, imports: readonly string[]): Layer =>
 });
 
 /**
- * The layers, from top to bottom. A file imports files of its own row (unless `isApart`), and from lower rows what its row names. Nothing
- * imports upwards. Neither files nor folders import each other in circles.
+ * The layers, from top to bottom. A file may import files of its own row (except if `isApart` is true), and from lower rows what its row
+ * names. Nothing imports upwards. Neither files nor folders import each other in circles.
  */
 export const LAYERS: readonly Layer[] = [
   tests('test/contract', 'Tests of the public API', [

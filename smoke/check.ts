@@ -4,7 +4,7 @@ export interface Settings {
   readonly service: Service;
   /** The deployment's `MAX_UPLOAD_SIZE_BYTES`. */
   readonly maxUploadBytes: number;
-  /** No check stores a larger file. Some send a larger body, which the service must refuse. */
+  /** No check stores a file larger than this. Some checks send a larger body, which the service must refuse. */
   readonly largestBytes: number;
   /** False where the deployment has no streaming function. */
   readonly isStreaming: boolean;
@@ -15,7 +15,7 @@ export interface Settings {
 /** One claim about the service. */
 export interface Check {
   readonly name: string;
-  /** @returns a remark to print, if any. @throws NotTried when it does not apply; Error saying what is wrong. */
+  /** @returns a remark to print, if any. @throws NotTried when the check does not apply; Error whose message says what is wrong. */
   run(settings: Settings): Promise<string | undefined>;
 }
 

@@ -3,7 +3,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { Content } from './content.ts';
 
-/** How a body is sent: with its length, in chunks without one, or with its length after the server's `100 Continue`. */
+/** How a body is sent: with its length; in chunks, without a length; or with its length, after the server's `100 Continue`. */
 export type Framing = 'length' | 'chunked' | 'expect';
 
 export interface Ask {
@@ -32,8 +32,8 @@ const CONTINUE_MS = 3_000;
 const TEXT_MAX_BYTES = 64 * 1024;
 
 /**
- * Sends one request without retries, and without following redirects. When the answer arrives before the whole body was
- * sent, the rest of the body is not sent.
+ * Sends one request without retries, and without following redirects. If the answer arrives before the whole body was sent, the rest of the
+ * body is not sent.
  * @throws Error when there is no answer.
  */
 export async function exchange(url: string, ask: Ask = {}): Promise<Answer> {

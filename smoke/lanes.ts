@@ -9,7 +9,9 @@ const NAME = 'smoke.bin';
 /** The longest body that goes through the gateway; the edge routes longer ones to the streaming function. */
 const INLINE_BODY_MAX_BYTES = 4 * MIB;
 
-/** File sizes: the smallest, bodies around the limit between the lanes, sizes around S3's parts and the gateway's limits, the largest. */
+/**
+ * The sizes of the uploaded files. Some are near the limit between two lanes, near the size of S3's parts, or near the gateway's limits.
+ */
 const SIZES: readonly { readonly label: string; readonly bytes: number }[] = [
   { label: '1 B', bytes: 1 },
   ...[-1, 0, 1].map((more) => ({
@@ -65,7 +67,7 @@ async function uploadDirectly({ service }: Settings, bytes: number): Promise<str
   const startedAt = performance.now();
   const { id, upload } = await service.askForTicket(NAME, bytes);
   expectStatus(await exchange(upload.url, { method: upload.method, headers: upload.headers, body: content }), 200);
-  // The arrival of the bytes completes the upload as well; the second completion gets the first one's record.
+  // The arrival of the bytes completes the upload as well. Whichever completion comes second gets the record that the first has made.
   const answer = expectStatus(await service.ask(`/files/${id}/complete`, { method: 'POST' }), 201);
   const rate = rateOf(bytes, startedAt);
   await expectStored(JSON.parse(answer.text) as FileRecord, content);

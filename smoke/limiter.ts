@@ -18,7 +18,7 @@ export const LIMITER_CHECKS: readonly Check[] = [
       const answers = await Promise.all(Array.from({ length: left + 20 }, () => service.askOnce('/files?limit=1')));
       const refused = answers.filter(({ status }) => status === 429);
       const admitted = answers.filter(({ status }) => status === 200);
-      // While the requests are sent, older ones may leave the window, so more may be admitted.
+      // While the requests are sent, older requests may leave the 60 seconds that are counted. So more than `left` may be admitted.
       if (admitted.length < left || refused.length === 0) {
         throw new Error(`${admitted.length} of ${answers.length} admitted, but ${left} were left`);
       }

@@ -4,7 +4,7 @@ import { textContent } from './content.ts';
 import { exchange } from './http.ts';
 import { expectEqual, expectError, expectHeader, expectStatus } from './service.ts';
 
-/** The promise is one minute. The rest is for the requests themselves. */
+/** The service promises one minute. The other 15 seconds are for the requests of this check. */
 const GONE_WITHIN_MS = 75_000;
 const ASK_EVERY_MS = 2_500;
 

@@ -8,7 +8,7 @@ const NAME = 'smoke.bin';
 /** An invalid key in the right format, so that the edge lets it through. */
 const INVALID_KEY = { authorization: `Bearer svc_live_${'0'.repeat(49)}` };
 
-/** A client whose body is rejected, even a large one, receives the error, not a broken connection. */
+/** A client whose body is rejected receives the error, not a broken connection, even when the body is large. */
 export const REFUSAL_CHECKS: readonly Check[] = [
   ...(['length', 'chunked', 'expect'] as const).map(
     (framing) =>

@@ -11,8 +11,9 @@ import { ROUTE_CHECKS } from './routes.ts';
 import { Service } from './service.ts';
 
 /**
- * `STAGE=prod npm run smoke -- --key svc_…`: checks a running service, local or deployed, within its rate limits, and prints one
- * line per check. The exit code is 1 when a check fails, and 2 when it cannot begin. It deletes what it uploads. On AWS it finds the service by its stage.
+ * `STAGE=prod npm run smoke -- --key svc_…`: checks a running service, local or deployed, within its rate limits, and prints one line per
+ * check. The exit code is 1 when a check fails, and 2 when the checks cannot begin. All uploaded files are deleted. The stage says where the
+ * service on AWS is.
  */
 
 const HELP = `STAGE=<stage> npm run smoke -- [--key <API key>] [options]

@@ -22,7 +22,8 @@ export class Service {
   }
 
   /**
-   * Sends a request with the key, and repeats it after `Retry-After` while it is 429: other clients may use the account as well.
+   * Sends a request with the key. While the answer is 429, repeats the request after `Retry-After`: other clients may use the account as
+   * well.
    */
   async ask(path: string, ask: Ask = {}): Promise<Answer> {
     for (;;) {
@@ -32,7 +33,7 @@ export class Service {
     }
   }
 
-  /** Sends a request with the key once, even if it is 429. */
+  /** Sends a request with the key once, even if the answer is 429. */
   askOnce(path: string, ask: Ask = {}): Promise<Answer> {
     return exchange(this.baseUrl + path, { ...ask, headers: { ...this.authorization, ...ask.headers } });
   }
@@ -91,7 +92,7 @@ export function jsonOf(body: object): Ask {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: joined(JSON.stringify(body)) };
 }
 
-/** @throws Error with the actual status and body, when the status differs. */
+/** @throws Error with the actual status and body when the answer has another status. */
 export function expectStatus(answer: Answer, status: number): Answer {
   if (answer.status === status) return answer;
   throw new Error(`answered ${answer.status} ${answer.text.slice(0, 200)} instead of ${status}${requestId(answer)}`);

@@ -1,4 +1,4 @@
-/** Icons are imported by their own path, because a build would read all 6,000 of the package's index. */
+/** Icons are imported by their own path, because a build that imports the package's index would read all 6,000 icons. */
 declare module '@tabler/icons-react/dist/esm/icons/*.mjs' {
   const icon: import('@tabler/icons-react').Icon;
   export default icon;

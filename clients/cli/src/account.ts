@@ -40,7 +40,7 @@ export async function knownUrl(): Promise<string | undefined> {
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.[\d.]+|\[::1\])$/;
 
-/** @throws Failure for an address with `http:` on another machine, because others could read the key on its way. */
+/** @throws Failure for an address with `http:` on another machine, because others could read the key on the network. */
 export function checkEncrypted(url: string): void {
   if (!URL.canParse(url)) return;
   const { protocol, hostname } = new URL(url);
@@ -51,7 +51,7 @@ export function checkEncrypted(url: string): void {
 /**
  * The account that the environment names, or else the stored one. The stored key is sent only to the address that it was stored with. So a
  * wrong FILE_HOSTING_URL cannot send the key to another server.
- * @throws Failure when there is none.
+ * @throws Failure when there is no address or no key.
  */
 export async function findAccount(): Promise<Account> {
   const url = await knownUrl();
@@ -80,7 +80,7 @@ async function readStored(): Promise<Pick<Account, 'url' | 'key'> | undefined> {
   }
 }
 
-/** Stores an account in a file that only this user can read. It replaces an older file in one step. */
+/** Stores an account in a file that only this user can read. An older file is replaced in one step. */
 export async function storeAccount({ url, key }: Pick<Account, 'url' | 'key'>): Promise<void> {
   const path = settingsPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

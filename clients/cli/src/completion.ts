@@ -18,7 +18,7 @@ const takesFiles = (command: Command) => command.name() === 'upload';
 /** Quotes a text in a way that all three shells understand. No name or description of our commands has a single quote. */
 const quoted = (text: string) => `'${text}'`;
 
-/** Where the script offers nothing, Bash completes the names of files. */
+/** When the script has no suggestion, Bash completes the names of files. */
 function forBash(program: Command): string {
   const flagsOf = ({ options }: Command) => [...options.map(({ long }) => long), '--help'].join(' ');
   const names = program.commands.map((command) => command.name()).join(' ');

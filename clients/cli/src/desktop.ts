@@ -22,9 +22,9 @@ export async function copyToClipboard(text: string): Promise<void> {
   throw new Failure('The clipboard of this machine cannot be reached.', 'Install wl-clipboard, xclip or xsel.');
 }
 
-/** Opens a link in the browser. @throws Failure when this machine has no program for it, or the link is not http(s). */
+/** Opens a link in the browser. @throws Failure when this machine has no program that opens links, or the link is not http(s). */
 export async function openInBrowser(url: string): Promise<void> {
-  // The programs below would also open files, and run programs.
+  // With another link, the programs below would open files or run programs.
   if (!/^https?:\/\//.test(url)) {
     throw new Failure(
       'The link does not begin with http:// or https://.',

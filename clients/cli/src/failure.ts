@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** Ends the command with an exit code, after everything was printed. */
+/** Ends the command with an exit code, without a further message. */
 export class Exit extends Error {
   readonly exitCode: number;
 

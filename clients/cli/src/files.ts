@@ -7,8 +7,8 @@ import { ask, isInteractive, jsonLine, note, painted, printable } from './termin
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Finds a file by its id, its link, or its name if only one file has it.
- * @throws Failure when there is none, or several.
+ * Finds a file by its id, its link, or its name. The name must belong to one file only.
+ * @throws Failure when there is no such file, or several files have the name.
  */
 async function findFile(hosting: FileHosting, what: string, calls: RetryOptions): Promise<FileRecord> {
   if (ID.test(what)) return hosting.get(what, calls);
@@ -65,7 +65,7 @@ export async function open(hosting: FileHosting, what: string, calls: RetryOptio
   await openInBrowser(url);
 }
 
-/** Deletes files after the user has confirmed it. */
+/** Deletes files after the user has confirmed the deletion. */
 export async function remove(
   hosting: FileHosting,
   what: readonly string[],

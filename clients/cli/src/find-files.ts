@@ -25,15 +25,15 @@ type OnMissing = (path: string, error: unknown) => void;
 
 const STANDARD_INPUT = '-';
 
-/** The name of what comes from a pipe, unless `--name` gives another. */
+/** The name of the file that standard input becomes, unless `--name` gives another. */
 const PIPE_NAME = 'stdin';
 
 /**
- * Finds the files to upload, in the order of the arguments; those of a folder are sorted by path. The service keeps no folders, so a file
- * in a folder is uploaded under its own name. A symbolic link in a folder is followed only if its target is inside that folder. Otherwise
- * the author of a folder could choose which other files of this machine become public. Sockets, pipes and links to folders in a folder are
- * skipped.
- * @param onMissing  called with each path that cannot be uploaded, and why; all other files are found nevertheless.
+ * Finds the files to upload, in the order of the arguments; the files of a folder are sorted by path. The service keeps no folders, so a
+ * file in a folder is uploaded under its own name. A symbolic link in a folder is followed only if its target is inside that folder. If all
+ * links were followed, the author of a folder could make other files of this machine public. Sockets, pipes and links to folders in a
+ * folder are skipped.
+ * @param onMissing called with each path that cannot be uploaded, and the reason; the search goes on after it.
  * @throws Failure when the command line is wrong.
  */
 export async function findFiles(
@@ -98,7 +98,7 @@ async function statOf(path: string): Promise<Stats> {
   }
 }
 
-/** A path that is no regular file, such as the pipe that a shell makes of `<(command)`, is sent as a stream. */
+/** A path that is not a regular file, such as the pipe that a shell makes of `<(command)`, is sent as a stream. */
 function fileAt(path: string, stats: Stats): LocalFile {
   const name = basename(path);
   if (stats.isFile()) return { path, name, size: stats.size, open: () => path };

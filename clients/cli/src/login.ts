@@ -4,7 +4,7 @@ import { Failure } from './failure.ts';
 import { ask, isInteractive, note } from './terminal.ts';
 import { Waits } from './waits.ts';
 
-/** Asks for the address of the service and for an API key, tries them, and stores them. */
+/** Asks for the address of the service and for an API key, tries both with a request, and stores them. */
 export async function login(flags: { readonly url?: string }, signal: AbortSignal): Promise<void> {
   const known = flags.url ?? (await knownUrl());
   const url = withoutPath(known ?? ((isInteractive() && (await ask('Address of the service: ', { signal }))) || ''));

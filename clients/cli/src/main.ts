@@ -102,13 +102,15 @@ function codeOf(error: unknown): number {
 
 /**
  * A second signal within this time comes from the same Ctrl-C. The terminal sends one signal to npx and one to the command. If the shell of
- * npx is Bash, npx passes its own signal on to the command.
+ * npx is Bash, npx passes its signal on, so the command gets two.
  */
 const SAME_SIGNAL_MS = 500;
 let stoppedAt = 0;
 let isCancelled = false;
 
-/** The first signal aborts the uploads, which then remove what they have left in the service. The second ends the process at once. */
+/**
+ * The first signal aborts the uploads, which then remove what they have left in the service. The second signal ends the process at once.
+ */
 function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
   process.on(signal, () => {
     const exit = new Exit(128 + constants.signals[signal]);
@@ -122,7 +124,10 @@ function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) stopAt(signal);
-/** Ends the command when standard output fails. That may happen after the command has ended, so the exit code is set here as well. */
+/**
+ * Ends the command when writing to standard output fails. The failure may come after the last statement below, so the exit code is set here
+ * as well.
+ */
 function stopWithoutOutput(error: NodeJS.ErrnoException): void {
   // EPIPE: the program that reads our output, such as `head`, has closed the pipe.
   const isClosed = error.code === 'EPIPE';

@@ -5,7 +5,8 @@ import type { Account } from './account.ts';
 const KEY_PREFIX_CHARS = 12;
 
 /**
- * Prints which account and key are used. Only a session can read how much storage is used, so only the dashboard shows that.
+ * Prints which account and key are used. The API tells only a session, not a key, how much storage is used. So this command does not print
+ * the used storage.
  */
 export async function me(hosting: FileHosting, { url, key, keyFrom }: Account, calls: RetryOptions): Promise<void> {
   const { total } = await hosting.list({ ...calls, limit: 1 });

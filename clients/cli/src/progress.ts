@@ -12,7 +12,7 @@ export interface ProgressReport {
   waits(wait: Wait): void;
   stored(file: LocalFile, record: FileRecord): void;
   failed(file: LocalFile): void;
-  /** Prints something else, without mixing it with the progress. */
+  /** Prints other output, without mixing it with the progress. */
   print(write: () => void): void;
   end(): void;
 }
@@ -22,14 +22,14 @@ export const progressOf = (files: readonly LocalFile[]): ProgressReport =>
 
 const BAR_COLUMNS_MAX = 30;
 
-/** No speed is shown before that many seconds have passed, because bytes that the network merely buffers would count as sent. */
+/** No speed is shown before this many seconds have passed, because at first many of the sent bytes are only in buffers of this machine. */
 const FIRST_SPEED_AFTER_SECONDS = 1;
 
 /** One line at the bottom of a terminal for all files together, with speed and time left. */
 class ProgressBar implements ProgressReport {
   readonly #bar: SingleBar;
   readonly #files: readonly LocalFile[];
-  /** Undefined when a pipe is among the files. */
+  /** Undefined when one of the files is a pipe. */
   readonly #totalBytes: number | undefined;
   readonly #startedAt = Date.now();
   readonly #waits = new Waits();

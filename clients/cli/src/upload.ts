@@ -15,13 +15,13 @@ export interface UploadFlags extends FindFlags {
 const AT_ONCE = 4;
 
 /**
- * Errors that further files would probably get as well, so that no more are sent. The client reports a rate limit as an error only when
- * it lasts until midnight, or after many waits.
+ * After one of these errors no further files are sent, because they would probably get the same error. The client reports a rate limit as
+ * an error only when it lasts until midnight, or after many waits.
  */
 const ENDS_ALL: readonly unknown[] = ['unauthorized', 'forbidden', 'storage_limit_exceeded', 'rate_limit_exceeded'];
 
 /**
- * Uploads files, several at once, and prints their links on standard output, in the order of the files.
+ * Uploads files, several at a time, and prints their links on standard output, in the order of the files.
  * @throws Exit when something was not uploaded.
  */
 export async function upload(

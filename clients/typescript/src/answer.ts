@@ -5,11 +5,11 @@ import { type FileRecord, type FilesPage, SERVICE_ERROR_CODES, type ServiceError
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** @returns null when the answer has no such header, or CORS hides it. */
+  /** @returns null when the answer has no such header, or CORS hides the header. */
   header(name: string): string | null;
 }
 
-/** How long the answer asks to wait, in seconds. The clock of this machine does not matter when the answer has a `Date`. */
+/** How many seconds the answer asks the client to wait. The clock of this machine does not matter when the answer has a `Date`. */
 export function retryAfterOf(answer: Answer): number | undefined {
   const value = answer.header('Retry-After');
   if (!value) return undefined;
@@ -71,7 +71,7 @@ export function errorOf(answer: Answer, code: unknown, what?: string): FileHosti
   return new FileHostingError(codeOf(status, code), details);
 }
 
-/** True when the service may have sent this answer, and its end was lost on the way. */
+/** True when the service may have sent this answer, but the end of the answer was lost on the way. */
 function isCutOff({ text }: Answer): boolean {
   if (!/^\s*(?:\{|$)/.test(text)) return false;
   try {

@@ -2,8 +2,8 @@ import { FileHostingError } from './error.ts';
 import { chunksOf } from './send.ts';
 
 /**
- * What can be uploaded. A string is the path of a file. Paths and `file:` URLs work where there are files: in Node, Deno and Bun.
- * (To upload a text, give `new Blob([text])`.)
+ * What can be uploaded. A string is the path of a file. Paths and `file:` URLs work in Node, Deno and Bun, but not in browsers. (To upload
+ * a text, give `new Blob([text])`.)
  */
 export type UploadSource =
   | string
@@ -34,7 +34,7 @@ export interface Description {
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
- * @throws FileHostingError `unreadable` when there is no file at the path, or it cannot be read; `invalid_argument` for a source or a
+ * @throws FileHostingError `unreadable` when there is no file at the path, or the file cannot be read; `invalid_argument` for a source or a
  *   `type` that cannot be sent.
  */
 export async function openSource(source: UploadSource, { name, type }: Description): Promise<Content | StreamContent> {
@@ -73,7 +73,9 @@ interface NodeModules {
   'node:fs/promises': { stat(path: string): Promise<{ isFile(): boolean }> };
 }
 
-/** Loads a module of Node. Bundlers leave this import alone, so the client can be bundled for browsers, which never call it. */
+/**
+ * Loads a module of Node. Bundlers leave this import alone, so the client can be bundled for browsers, where this function is never called.
+ */
 const load = <Name extends keyof NodeModules>(name: Name): Promise<NodeModules[Name]> =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 

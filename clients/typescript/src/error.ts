@@ -18,7 +18,7 @@ export type ErrorCode =
   | 'unreadable'
   | 'invalid_argument';
 
-/** The longest wait for a rate limit. A longer `Retry-After` means that the bytes of the day are used up, and lasts until midnight UTC. */
+/** The longest wait for a rate limit. A longer `Retry-After` lasts until midnight UTC, and means that the bytes of the day are used up. */
 export const LONGEST_WAIT_SECONDS = 600;
 
 /** What happened, and what to do about it. */
@@ -81,7 +81,7 @@ export interface ErrorDetails {
   readonly what?: string | undefined;
   /** What to do, instead of the words for the code. */
   readonly advice?: string | undefined;
-  /** True when the same request cannot succeed soon, although the code usually means that it may. */
+  /** True when the same request cannot succeed soon, although errors with this code are usually temporary. */
   readonly isFinal?: boolean | undefined;
 }
 
@@ -92,11 +92,11 @@ export class FileHostingError extends Error {
   readonly status: number | undefined;
   /** The id under which the operator finds the request. */
   readonly requestId: string | undefined;
-  /** How many seconds to wait before another attempt, if the service said it. */
+  /** How many seconds to wait before another attempt, if the answer said so. */
   readonly retryAfter: number | undefined;
   /**
-   * The id of the unfinished upload that a call with an `idempotencyKey` of the caller has left in the service. The same call
-   * continues it; `delete(uploadId)` frees the storage that is reserved for it.
+   * The id of the unfinished upload that a call with an `idempotencyKey` of the caller has left in the service. The same call continues
+   * this upload; `delete(uploadId)` frees the storage that is reserved for it.
    */
   readonly uploadId: string | undefined;
   /** What a person should do, in a sentence or two. */

@@ -50,9 +50,9 @@ export class FileHosting {
   }
 
   /**
-   * Uploads one file, and repeats failed attempts by itself. It makes one file, or ends with an error.
-   * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory, except in a browser: it
-   *   cannot send while it reads, so there the whole stream is read first.
+   * Uploads one file, and repeats failed attempts by itself. All attempts together make one file, or the call ends with an error.
+   * @param source a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory. A browser cannot send while it
+   *   reads, so in a browser the whole stream is read first.
    */
   upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {
     return upload(this.#api, source, this.#with(options));
@@ -119,7 +119,7 @@ export class FileHosting {
     },
   };
 
-  /** Calls a route that takes a session only, and says so when a key was sent. */
+  /** Calls a route that takes only a session. If a key was sent, the error says that a session is needed. */
   async #callBySession<Body>(method: Method, path: string, options: CallOptions): Promise<Body> {
     try {
       return await this.#call<Body>(method, path, options);

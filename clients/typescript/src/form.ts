@@ -1,8 +1,8 @@
 import type { Description } from './content.ts';
 
 /**
- * The parts of a form before and after the bytes of the file. The whole name is percent-encoded (RFC 8187), so that every character
- * in it arrives unchanged, also `%`, quotes and line breaks.
+ * The parts of a form before and after the bytes of the file. The whole name is percent-encoded (RFC 8187), so that every character of the
+ * name arrives unchanged, even `%`, quotes and line breaks.
  */
 export function formAround({ name = '', type }: Description, idempotencyKey: string) {
   const boundary = `file-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;

@@ -2,7 +2,7 @@ import type { Api } from './api.ts';
 import { type Description, invalid } from './content.ts';
 import type { RetryOptions } from './retry.ts';
 
-/** The progress of one attempt. `sentBytes` only grows within an attempt; the next attempt begins at 0 again. */
+/** The progress of one attempt. Within an attempt `sentBytes` never falls; the next attempt begins at 0 again. */
 export interface Progress {
   /** Bytes of the content that the network has taken. */
   readonly sentBytes: number;
@@ -30,7 +30,7 @@ export interface Job extends RetryOptions {
    * True when the caller gave the key. Then the caller can call again with the same key, so a failed upload must not be removed.
    */
   readonly isKeyKnown: boolean;
-  /** Begins an attempt. @returns a function that reports its progress. */
+  /** Begins an attempt. @returns a function that reports the progress of the attempt. */
   readonly begin: (totalBytes: number | undefined) => (sentBytes: number) => void;
 }
 
@@ -59,7 +59,7 @@ export function newJob(api: Api, { idempotencyKey, onProgress, ...options }: Upl
 const UNDO_MS = 10_000;
 
 /**
- * Deletes what an upload may have left in the service. If that fails, a ticket ends by itself, and a file stays.
+ * Deletes what an upload may have left in the service. If the deletion fails, a ticket ends by itself, but a file stays.
  * @param findId  finds the id of the file or ticket, until the signal is aborted.
  */
 export async function undo({ api }: Job, findId: (signal: AbortSignal) => Promise<string>): Promise<void> {

@@ -1,8 +1,8 @@
 import type { FileRecord, FilesPage } from './types.ts';
 
 /**
- * Reads all pages of a list, newest first. Pages are offsets, so files move between pages while others are added and deleted.
- * Nevertheless a file that exists during the whole loop is returned exactly once:
+ * Reads all pages of a list, newest first. Pages are counted from the newest file, so files move between pages while others are added and
+ * deleted. Nevertheless a file that exists during the whole loop is returned exactly once:
  * - An added file moves others to a later page, where they appear again. Files are in the order of `created_at`. So a file is skipped if it
  *   is newer than the last one, or was returned already with the same time.
  * - A deleted file moves others to an earlier page. They move by at most as many places as `total` has fallen, so reading goes back by

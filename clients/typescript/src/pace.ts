@@ -4,8 +4,8 @@ import { pause } from './retry.ts';
 const now = () => performance.now() / 1_000;
 
 /**
- * Lets requests of one class wait while the rate limit is used up, which the headers of the answers say. Requests that are sent at the same
- * time may still exceed the limit: then some are answered 429, and are sent again.
+ * Lets requests of one class wait while the rate limit is used up. The headers of the answers say how much of the limit is left. Requests
+ * that are sent at the same time may still exceed the limit: then some are answered 429, and are sent again.
  */
 export class Pace {
   /** In seconds, like all times here. */
@@ -54,8 +54,8 @@ export class Pace {
   }
 
   /**
-   * Waits after a 429 as long as its `Retry-After` says. If the 429 is about the bytes of the day, it does not wait, because other requests
-   * are still allowed.
+   * After a 429, holds further requests for as long as its `Retry-After` says. A 429 about the bytes of the day holds nothing, because
+   * other requests are still allowed.
    */
   refused(retryAfter = 0): void {
     if (retryAfter <= LONGEST_WAIT_SECONDS) this.hold(retryAfter);

@@ -4,7 +4,7 @@ import { abortedError, type ErrorCode, FileHostingError } from './error.ts';
 const FIRST_BACKOFF_SECONDS = 1;
 const LONGEST_BACKOFF_SECONDS = 30;
 
-/** A 429 of the rate limit does not count as a failed attempt. But after this many of them, the call fails. */
+/** An answer 429 does not count as a failed attempt. But after more than this many answers 429, the call fails. */
 const HELD_MAX = 50;
 
 /** Why and how long a call waits before its next request. */
@@ -20,7 +20,7 @@ export interface RetryOptions {
    * attempt, which does not wait for the rate limit.
    */
   readonly retries?: number | undefined;
-  /** When it is aborted, the call ends with the error `aborted`. */
+  /** When this signal is aborted, the call ends with the error `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
@@ -67,7 +67,7 @@ export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
   return unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
-/** Settles like `promise`, unless `signal` is aborted before. @throws FileHostingError `aborted` then. */
+/** Settles like `promise`. @throws FileHostingError `aborted` when `signal` is aborted first. */
 export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

@@ -31,7 +31,7 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
     if ('url' in given) return given;
     return await retry(async () => recordIn(await api.request('POST', `/files/${given.id}/complete`, job)), job);
   } catch (error) {
-    // If the caller gave the key, the same call can continue this upload later, so it is left as it is.
+    // If the caller gave the key, the same call can continue this upload later, so the upload is not removed.
     const isOver = job.signal?.aborted || !job.isKeyKnown;
     if (isOver && mayHaveTicket) await undo(job, async (signal) => id ?? (await askOnce(signal)).id);
     throw isOver || !(error instanceof FileHostingError) ? error : withDetails(error, { uploadId: id });

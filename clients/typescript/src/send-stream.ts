@@ -12,8 +12,8 @@ const MAY_BE_STORED =
   'The file may have been stored: look for it in the list before you upload it again. The client can repeat a path or Blob.';
 
 /**
- * Sends a stream in a form while it is read. It can be sent again only while nothing beyond `start` has been read.
- * @param start  the beginning of the stream, which was read already.
+ * Sends a stream in a form, while the stream is read. The form can be sent again only while nothing beyond `start` has been read.
+ * @param start the beginning of the stream, which has been read already.
  * @throws FileHostingError, whose advice says whether the file may have been stored.
  */
 export async function sendStream(job: Job, content: StreamContent, start: readonly Uint8Array[]): Promise<FileRecord> {

@@ -24,12 +24,12 @@ const SHORT_BYTES = 4 * 1024 * 1024;
 const SLOWEST_BYTES_PER_SECOND = 16 * 1024;
 
 /**
- * True on Node and Bun: only there `fetch` sends a stream with the `Content-Length` that we set, which the storage requires. So only
- * there the bytes of a Blob are counted while they are sent. Node 20 has no navigator.
+ * True on Node and Bun. Only on these two, `fetch` sends a stream with the `Content-Length` that we set and that the storage requires. So
+ * only these two count the bytes of a Blob while they send it. Node 20 has no navigator.
  */
 const canCountBytes = () => /^(?:Node|Bun)/.test(globalThis.navigator?.userAgent ?? 'Node');
 
-/** True when `send` can send a body whose length is not known before its end. Browsers cannot, over HTTP/1.1. */
+/** True when `send` can send a body whose length is not known before its end. Browsers cannot send such a body over HTTP/1.1. */
 export const canStream = (using: typeof fetch | undefined): boolean => !usesXhr(using);
 
 function usesXhr(using: typeof fetch | undefined): boolean {
@@ -90,7 +90,7 @@ class Watch {
     return this.#controller.signal;
   }
 
-  /** @param more  seconds to add to the time after which an exchange counts as stalled. */
+  /** Starts the timer again. @param more  seconds to add to the time after which an exchange counts as stalled. */
   moved(more = 0): void {
     clearTimeout(this.#timer);
     // After an early answer the body may still be read. A timer would then keep the process running.
@@ -120,7 +120,8 @@ async function sendByFetch(
 ): Promise<Answer> {
   const isWhole = body instanceof Blob && !canCountBytes();
   const isText = typeof body === 'string' || body === undefined;
-  // The progress of a whole Blob is not visible. So sending it may take as long as the service allows the slowest upload of its size.
+  // The progress of a whole Blob is not visible. So sending the Blob may take as long as the slowest upload of this size that the service
+  // accepts.
   if (isWhole) watch.moved(body.size / SLOWEST_BYTES_PER_SECOND);
   const length = body instanceof Blob && !isWhole && { 'Content-Length': String(body.size) };
   const isShort = isWhole || isText || (body instanceof Blob && body.size <= SHORT_BYTES);
@@ -140,7 +141,7 @@ async function sendByFetch(
   return { status: response.status, text, header: (name) => response.headers.get(name) };
 }
 
-/** A stream of the body that reports how many bytes the network has taken whenever it asks for more. */
+/** A stream of the body. Whenever the network asks for more bytes, the stream reports how many bytes the network has taken. */
 function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: Exchange['onSent']): ReadableStream {
   const chunks = piecesOf(body instanceof Blob ? chunksOf(body.stream()) : body);
   let sent = 0;
@@ -178,7 +179,7 @@ function counted(body: Blob | AsyncIterable<Uint8Array>, watch: Watch, onSent: E
   );
 }
 
-/** The network gets this many bytes at a time, so that the progress is known to that precision. */
+/** The network gets this many bytes at a time, so the progress is accurate to this many bytes. */
 export const PIECE_BYTES = 64 * 1024;
 
 async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -13,7 +13,7 @@ import type { FileRecord } from './types.ts';
 export const FORM_FILE_MAX_BYTES = 4 * 1024 * 1024 - 4_096;
 
 /**
- * Uploads content as one file: in a form when it is small or a long stream, directly to the storage otherwise.
+ * Uploads content as one file. Small content and long streams are sent in a form; all other content is sent directly to the storage.
  * @throws FileHostingError
  */
 export async function upload(api: Api, source: UploadSource, options: UploadOptions): Promise<FileRecord> {

@@ -26,8 +26,8 @@ export const apiKeysQuery = queryOptions({
 });
 
 /**
- * Refetches all matching queries after a change. A first load that is in flight may have begun before the change. Invalidating does
- * not refetch it, so it is fetched again afterwards.
+ * Refetches all matching queries after a change. A first load that is in flight may have begun before the change. Invalidating does not
+ * repeat such a load, so the query is fetched again afterwards.
  */
 export async function refreshQueries(client: QueryClient, filters: QueryFilters): Promise<void> {
   const loading = client.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' });

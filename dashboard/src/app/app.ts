@@ -32,7 +32,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a network, requests fail visibly instead of pausing. Otherwise a mutation could run after the user has given it up.
+      // Without a network, requests fail visibly instead of pausing. A paused mutation could still run after the user has given it up.
       networkMode: 'always',
       refetchOnReconnect: true,
       retry: (failures, error) => error instanceof FileHostingError && error.isTemporary && failures < 3,
@@ -79,7 +79,7 @@ onSessionChange((accountId) => {
   const known = queryClient.getQueryData(profileQuery.queryKey);
   if (known === undefined || known.id === accountId) return;
   if (accountId === null) return toLogin();
-  // Cancels the previous account's uploads before the reload, which would otherwise ask for confirmation because of them.
+  // Cancels the previous account's uploads first. If they were still running, the reload would ask the user to confirm it.
   uploads.setAccount(accountId);
   window.location.reload();
 });

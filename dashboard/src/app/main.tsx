@@ -12,7 +12,7 @@ const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 createRoot(root).render(
   <StrictMode>
-    {/* The Content-Security-Policy forbids style elements: the variables come from the style sheets. */}
+    {/* The Content-Security-Policy forbids style elements, so the variables come from the style sheets. */}
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
       {/* Notifications are at the top, because at the bottom they would cover the uploads. */}
       <Notifications position="top-center" />

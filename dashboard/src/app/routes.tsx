@@ -70,7 +70,7 @@ const files = createRoute({
   validateSearch: (search: Record<string, unknown>): FilesSearch => {
     const page = Number(search.page);
     const wanted = text(search.search);
-    // An invalid page becomes undefined, which takes the place of the value in the address.
+    // For an invalid page number, `undefined` replaces the value in the address.
     return { page: page > 1 && page <= PAGE_MAX && Number.isInteger(page) ? page : undefined, search: wanted };
   },
   loaderDeps: ({ search }) => search,

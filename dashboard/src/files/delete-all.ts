@@ -9,12 +9,12 @@ const RETRIES = 1;
 export interface Deletion {
   /** The ids of the files that no longer exist, including those that were already deleted. */
   readonly deleted: ReadonlySet<string>;
-  /** Why the others were not deleted. */
+  /** Why the other files were not deleted. */
   readonly failures: readonly FileHostingError[];
 }
 
 export interface DeletionOptions {
-  /** Aborting it starts no further deletion, and does not wait for those that have begun. These may still succeed. */
+  /** When this signal is aborted, no further deletion starts. Deletions that have begun are not awaited, but may still succeed. */
   readonly signal: AbortSignal;
   /** Called with the number of deleted files. */
   readonly onProgress: (done: number) => void;

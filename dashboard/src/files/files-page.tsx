@@ -45,7 +45,7 @@ export function FilesPage() {
   }, [page]);
 
   const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE_SIZE));
-  // The placeholder data of a search does not tell whether the account has files.
+  // While a list loads, `data` may be that of a search, which does not say whether the account has files.
   const isNew = data !== undefined && !isPlaceholderData && data.total === 0 && search === '';
   return (
     <>

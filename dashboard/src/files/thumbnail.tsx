@@ -23,7 +23,7 @@ const ICONS = [
   [/^text\/|json|xml/, IconFileText],
 ] as const;
 
-/** Shows the image itself when it is small, otherwise an icon of the type. Screen readers skip it; they get the name. */
+/** Shows the image itself when it is small, otherwise an icon of the type. Screen readers skip both, because they read the name. */
 export function Thumbnail({ file: { url, mime_type, size_bytes } }: { file: FileRecord }) {
   const [isBroken, setIsBroken] = useState(false);
   const Icon = ICONS.find(([pattern]) => pattern.test(mime_type))?.[1] ?? IconFile;

@@ -5,7 +5,7 @@ export interface Selection {
   /** The selected files of this page, in their order. */
   readonly chosen: readonly FileRecord[];
   has(id: string): boolean;
-  /** Selects or unselects a file. @param extend  true to include all files between the last one that was toggled and this. */
+  /** Selects or unselects a file. @param extend  true to include all files between this file and the last one that was toggled. */
   toggle(id: string, extend: boolean): void;
   all(): void;
   clear(): void;

@@ -7,7 +7,7 @@ export function broadcastSession(accountId: string | null): void {
   channel.close();
 }
 
-/** Calls `listen` for each message, also for those of this tab. @returns a function that stops it. */
+/** Calls `listen` for each message, also for messages of this tab. @returns a function that ends the listening. */
 export function onSessionChange(listen: (accountId: string | null) => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }: MessageEvent<string | null>) => listen(data);

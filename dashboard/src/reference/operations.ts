@@ -96,7 +96,7 @@ const ownPage: Plugin = ({ React: { createElement: element } }) => ({
   statePlugins: {
     spec: {
       wrapSelectors: {
-        // A login redirects to another site, and a request of this page cannot follow that.
+        // A login redirects to another site, and a request of this page cannot follow that redirect.
         allowTryItOutFor:
           () =>
           (_state, path = '') =>

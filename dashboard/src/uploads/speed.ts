@@ -1,6 +1,6 @@
 /** The time over which the speed is averaged. */
 const SPAN_MS = 10_000;
-/** No speed is shown before this time, because bytes that the socket merely buffers would count as speed. */
+/** No speed is shown before this time, because at first many of the sent bytes are only in buffers of this machine. */
 const FIRST_AFTER_MS = 2_000;
 /** The time that one sample covers. */
 const SAMPLE_MS = 250;

@@ -100,7 +100,7 @@ export function UploadPanel() {
   );
 }
 
-/** Shows the overall progress, and the remaining time that the connection's speed and the rate limit allow. */
+/** Shows the overall progress, and the remaining time, which depends on the connection's speed and on the rate limit. */
 function OverallProgress({ sent, total, waiting }: { sent: number; total: number; waiting: number }) {
   const { pace, bytesPerSecond: speed = 0 } = useUploadQueue();
   useEverySecond();

@@ -6,8 +6,8 @@ import { nextEvent } from './next-event.ts';
 import { Speed } from './speed.ts';
 
 /**
- * The state of an upload. `held`: it waits to retry after a temporary failure, for the rate limit, or for a new session, and
- * continues by itself.
+ * The state of an upload. `held`: the upload waits after a temporary failure, for the rate limit, or for a new session; then it continues
+ * by itself.
  */
 export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
 
@@ -32,9 +32,9 @@ interface Job {
   /** Every attempt to upload this file sends the same key, so that none makes a duplicate. */
   idempotencyKey: string;
   readonly controller: AbortController;
-  /** Resolves when it has ended; absent until it begins. */
+  /** Resolves when the upload has ended; absent until it begins. */
   running?: Promise<void>;
-  /** The id of what a failed upload has left. It is deleted when the user gives the upload up. */
+  /** The id of the unfinished upload that a failure has left in the service. It is deleted when the user gives the upload up. */
   uploadId?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ const AT_ONCE = 4;
 
 /**
  * A file that takes longer than this is never sent beside another such file. On a slow connection both would be slower, and could fall
- * under the service's minimum rate. If they were cut off, more would have to be sent again.
+ * under the service's minimum rate. If both were cut off, more bytes would have to be sent again.
  */
 const LONG_SECONDS = 30;
 
@@ -130,7 +130,7 @@ export class UploadQueue {
     void this.#cancelWhere((upload) => upload.id === id);
   }
 
-  /** Cancels all unfinished uploads. Resolves when what they have begun is undone, or the attempt to undo it has failed. */
+  /** Cancels all unfinished uploads. Resolves when the service has deleted what they had left, or the attempt to delete it has failed. */
   cancelAll(): Promise<void> {
     return this.#cancelWhere(({ state }) => isUnfinished(state));
   }
@@ -171,7 +171,7 @@ export class UploadQueue {
     return this.#batch;
   }
 
-  /** Starts waiting uploads in their order. When the next one is long and must wait, shorter ones start before it. */
+  /** Starts the uploads that wait, in their order. When the next upload is long and must wait, shorter uploads start before it. */
   #startNext(): void {
     let hasLong = this.#uploads.some((upload) => isUnderWay(upload) && this.#isLong(upload));
     for (const upload of this.#uploads) {
@@ -207,7 +207,7 @@ export class UploadQueue {
     } catch (error) {
       if (job.controller.signal.aborted) return;
       const failure = failureOf(error);
-      // With its old key the upload would be rejected for a day.
+      // With its old Idempotency-Key the upload would be rejected for a day.
       if (failure === 'idempotency_conflict' || failure === 'not_found') job.idempotencyKey = crypto.randomUUID();
       this.#change(id, { state: 'failed', failure, error });
       this.#events.onError(error);
@@ -251,7 +251,7 @@ export class UploadQueue {
     this.#notice ??= setTimeout(() => {
       this.#notice = undefined;
       for (const listener of this.#listeners) listener();
-      // The speed measured meanwhile may allow another upload to start.
+      // The newly measured speed may allow another upload to start.
       this.#startNext();
     }, NOTICE_MS);
   }
@@ -272,7 +272,7 @@ export function isUnfinished(state: UploadState): boolean {
   return state === 'waiting' || state === 'sending' || state === 'held';
 }
 
-/** Ends an upload, and deletes what it has left. If that fails, its reserved storage becomes free by itself. */
+/** Ends an upload, and deletes what it has left. If the deletion fails, its reserved storage becomes free when its ticket ends. */
 async function giveUp(job: Job): Promise<void> {
   job.controller.abort();
   await job.running;
