@@ -14,7 +14,7 @@ export interface StageLogs {
   /**
    * Runs a saved query over the last `hours`.
    * @param value  the value of the query's parameter, if it has one.
-   * @param until the end of the searched hours, in epoch milliseconds; now by default.
+   * @param until  the end of the searched hours, in epoch milliseconds; now by default.
    */
   run(name: SavedQueryName, value: string | undefined, hours: number, until?: number): Promise<LogRow[]>;
   /**

@@ -33,7 +33,7 @@ const PIPE_NAME = 'stdin';
  * file in a folder is uploaded under its own name. A symbolic link in a folder is followed only if its target is inside that folder. If all
  * links were followed, the author of a folder could make other files of this machine public. Sockets, pipes and links to folders in a
  * folder are skipped.
- * @param onMissing called with each path that cannot be uploaded, and the reason; the search goes on after it.
+ * @param onMissing  called with each path that cannot be uploaded, and the reason; the search goes on after it.
  * @throws Failure when the command line is wrong.
  */
 export async function findFiles(

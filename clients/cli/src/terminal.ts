@@ -32,7 +32,7 @@ export const isInteractive = (): boolean => process.stdin.isTTY && process.stder
 
 /**
  * Asks a question on a terminal, or reads the next line of standard input without a terminal.
- * @param isSecret true to hide what is typed.
+ * @param isSecret  true to hide what is typed.
  * @returns the answer, or undefined at the end of the input.
  * @throws the reason of `signal`, which Ctrl-C aborts.
  */

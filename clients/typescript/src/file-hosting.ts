@@ -51,7 +51,7 @@ export class FileHosting {
 
   /**
    * Uploads one file, and repeats failed attempts by itself. All attempts together make one file, or the call ends with an error.
-   * @param source a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory. A browser cannot send while it
+   * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory. A browser cannot send while it
    *   reads, so in a browser the whole stream is read first.
    */
   upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {

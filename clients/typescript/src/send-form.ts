@@ -7,8 +7,8 @@ import { PIECE_BYTES } from './send.ts';
 import type { FileRecord } from './types.ts';
 
 /**
- * Sends content in a form. The form may be sent again: by the idempotency key the service recognizes the same upload. @throws
- * FileHostingError
+ * Sends content in a form. The form may be sent again: by the idempotency key the service recognizes the same upload.
+ * @throws FileHostingError
  */
 export async function sendForm(job: Job, { blob, ...described }: Content): Promise<FileRecord> {
   const { head, tail, headers } = formAround(described, job.key);

@@ -13,7 +13,7 @@ const MAY_BE_STORED =
 
 /**
  * Sends a stream in a form, while the stream is read. The form can be sent again only while nothing beyond `start` has been read.
- * @param start the beginning of the stream, which has been read already.
+ * @param start  the beginning of the stream, which has been read already.
  * @throws FileHostingError, whose advice says whether the file may have been stored.
  */
 export async function sendStream(job: Job, content: StreamContent, start: readonly Uint8Array[]): Promise<FileRecord> {
