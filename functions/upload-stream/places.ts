@@ -38,7 +38,10 @@ export interface Occupant {
   };
   /** Undefined until it is known. */
   readonly owner: Owner | undefined;
-  /** True when its answer is decided, and the body is read only so that the client can read the answer. */
+  /**
+   * True when the request was refused, and the server drains its body. A form that is refused while its upload reads it counts as an
+   * upload.
+   */
   readonly isRefused: boolean;
 }
 

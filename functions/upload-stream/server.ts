@@ -45,7 +45,10 @@ const PACE = { minBytesPerSecond: UPLOAD_SLOWEST_BYTES_PER_SECOND, graceMs: 20_0
 const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /** How long a refused body is drained, so that its client can read the answer. */
 const REFUSED = {
-  /** As long as a rate-limit window. Most of these bodies are refused by the rate limit, so an earlier attempt would be refused as well. */
+  /**
+   * As long as a rate-limit window. Most of these bodies are refused by the rate limit. If the client got its answer before the window is
+   * over, its next attempt would be refused as well.
+   */
   ofAccount: { drainMs: RATE_WINDOW_MS },
   /** This is short, because the client has mistyped its key, or has invented a key in order to hold a place. */
   ofStranger: { drainMs: 20_000, graceMs: 2_000 },

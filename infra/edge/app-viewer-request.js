@@ -156,7 +156,7 @@ function routeBody(event) {
   }
   if (chunked) return rejectBody(event, 'length_required');
   if (length === undefined || length <= INLINE_BODY_MAX_BYTES) return request;
-  // A file sent as the body itself is not over a limit; it has to be sent as a form.
+  // Some clients send a file as the body itself, without a form. Their mistake is not the size of the file but the type of the body.
   return rejectBody(event, isUpload(request) && !hasUploadType(request) ? 'unsupported_media_type' : 'file_too_large');
 }
 

@@ -43,8 +43,8 @@ export interface ApiStackProps extends ServiceStackProps {
  *     1,024 MB  13 ms each    $0.18
  *     1,769 MB  12 ms each    $0.28
  *
- * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 13 ms of a whole processor. With
- * these four sizes that is 90, 45, 22 and 13 ms. More than 512 MB costs more than it gives to a route that mostly waits.
+ * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 10 ms of a whole processor. With
+ * these four sizes that is 69, 35, 17 and 10 ms. More than 512 MB costs more than it gives to a route that mostly waits.
  */
 const MEMORY_DEFAULT_MB = 512;
 /** The memory of the routes that work more than they wait. */

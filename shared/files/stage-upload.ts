@@ -84,7 +84,7 @@ export async function readAccountAndRecord(
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file. If the rest of the request turns
  * out to be bad, {@link discardUpload} removes it instead.
  *
- * Content that cannot fit is refused before it is read, by the least number of bytes that it can have. This check is made again when the
+ * Content is refused before it is read if even the least number of bytes that it can have does not fit. This check is made again when the
  * first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
  * remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, an object is left. No
  * link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).

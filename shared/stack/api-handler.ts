@@ -26,8 +26,9 @@ export interface ApiRequest<Early = unknown> extends RouteRequest {
 
 /**
  * The reads that a route begins as soon as the caller is known, while the rate limiter decides. They change nothing, because a request that
- * the limiter then refuses must have no effect except that it is counted. Only the handler sees their errors: when both fail, the limiter's
- * 429 or 503 is the answer. Reads that are still under way when the request is answered are aborted.
+ * the limiter then refuses must have no effect except that it is counted. Only the handler sees their errors: when the limiter refuses the
+ * request or fails, its 429 or 503 is the answer, even if an early read has failed as well. Reads that are still under way when the request
+ * is answered are aborted.
  */
 type EarlyReads<Early> = (request: Pick<ApiRequest, 'event' | 'caller' | 'param'>) => Promise<Early>;
 
