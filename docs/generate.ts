@@ -15,8 +15,8 @@ import { fillTables } from './tables.ts';
  * `docs/operate.md`, `docs/alarms.md` and `docs/architecture.md`; the pages `docs/contract.md`, `docs/measured.md` and
  * `docs/for-programs.md`; the picture `docs/growth.svg`; the OpenAPI document; and the types of the TypeScript client.
  *
- * With `--check` it writes nothing. It then fails when one of these parts is out of date. It also fails when a document refers to a file
- * or heading that does not exist.
+ * With `--check` it writes nothing. It fails when one of these parts is out of date, or when a document refers to a file or heading that
+ * does not exist.
  */
 const README = join(import.meta.dirname, '../README.md');
 const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');

@@ -23,7 +23,7 @@ import {
 import { compared, usedByRequests } from './measured/measured-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
-/** The README's tables, each from the object the code itself reads, so that none of their figures is typed by hand. */
+/** The README's tables, each made from the object that the code itself reads, so that none of their figures is typed by hand. */
 export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
   routes: () =>
     table(
@@ -183,7 +183,7 @@ const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_ARCHITECTURE,
 };
 
-/** A bar would end the cell, even in code. */
+/** Text as code in a cell. Bars are escaped, because a bar would end the cell, even in code. */
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

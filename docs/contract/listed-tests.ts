@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 
 export interface ListedTest {
-  /** `describe > test`, as it stands in the source: with `%s` where a table's values come. */
+  /** `describe > test`, as the source has it: with `%s` in place of each value of a table of cases. */
   readonly name: string;
   /** From the project's root. */
   readonly file: string;

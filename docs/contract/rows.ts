@@ -1,6 +1,6 @@
 /** A decision about something that the contract leaves open, and where its tests are. */
 export interface ContractRow {
-  /** Tests of the public API have `describe('contract: <name>')` around them. */
+  /** The tests of the public API that show the decision are in `describe('contract: <name>')`. */
   readonly name: string;
   readonly decision: string;
   /** Folders and files with tests of single parts that the decision needs. */
@@ -27,7 +27,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     decision:
       'The gateway answers requests that do not come through CloudFront with 403 `forbidden`, before a function runs.',
   },
-  { name: 'head', decision: 'HEAD works on every path that has GET, and counts like it; `Allow` names it.' },
+  { name: 'head', decision: 'HEAD works on every path that has GET, and counts like GET; `Allow` names HEAD as well.' },
   {
     name: 'caching',
     decision:
@@ -36,7 +36,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'success',
     decision:
-      'A creation is 201 with `Location`, a ticket 202, a redirect of the login 302, everything else 200; except for the redirects always a JSON object.',
+      'A creation is 201 with `Location`, a ticket 202, a redirect of the login 302, everything else 200. The body is always a JSON object, except that of a redirect.',
   },
   {
     name: 'upload form',
@@ -67,7 +67,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'download',
     decision:
-      'A link is served with the true type and length, ranges, `nosniff`, and disposition and CSP by type. An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`. All other errors of a link are JSON (decision 0013).',
+      'A link is served with the type and length of the file, with `nosniff`, and with the `Content-Disposition` and `Content-Security-Policy` for its type. Ranges are supported. An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`. All other errors of a link are JSON (decision 0013).',
     pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
   },
   {
@@ -94,19 +94,19 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'file count',
     decision:
-      'An account has at most `FILE_COUNT_LIMIT` files; one more is 403 `storage_limit_exceeded`. A direct upload that finds no place left when it is completed becomes `refused`.',
+      'An account has at most `FILE_COUNT_LIMIT` files; one more is 403 `storage_limit_exceeded`. A direct upload becomes `refused` if the account has this number of files when the upload is completed.',
     pieces: ['test/shared/accounts/allowance.test.ts'],
   },
   {
     name: 'bytes a day',
     decision:
-      'The bytes that an account sends in a UTC day are counted, including refused and deleted ones. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. An upload that would exceed it is 429 `rate_limit_exceeded` until the day ends. Only uploads that are repeated under their `Idempotency-Key` go on, up to twice the limit.',
+      'The bytes that an account sends in a UTC day are counted, including refused and deleted ones. The limit is `UPLOAD_BYTES_PER_DAY`, or the storage limit of the account if that is larger. An upload that would exceed it is 429 `rate_limit_exceeded` until the day ends. An upload that is repeated under its `Idempotency-Key` is still answered, until the account has sent more than twice the limit.',
     pieces: ['test/shared/accounts/allowance.test.ts'],
   },
   {
     name: 'keys',
     decision:
-      'A key has a checksum, is stored as a hash and shown once. An account has at most 100. The last use is exact to the minute. A revoked key is refused from the next request on.',
+      'A key has a checksum, is stored as a hash and shown once. An account has at most 100 keys. The last use is exact to the minute. A revoked key is refused from the next request on.',
     pieces: ['test/shared/api-keys/'],
   },
   { name: 'key management', decision: 'Only a session can manage keys.' },
@@ -125,7 +125,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'health',
     decision:
-      'The answer is 200 when database and storage answer within 2 s, otherwise 503 with an object of its own. A process probes them at most every 3 s.',
+      'The answer is 200 when database and storage answer within 2 s, otherwise 503 with an object that says which of the two is down. A process probes them at most every 3 s.',
   },
   {
     name: 'login',
@@ -136,7 +136,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'session',
     decision:
-      'A session is an opaque token, stored as a hash, with an idle and an absolute end. Logout ends it on the server; `DELETE /auth/sessions` ends all sessions of the account. An account has at most a hundred: one more ends the oldest.',
+      'A session is an opaque token, stored as a hash, with an idle and an absolute end. Logout ends it on the server; `DELETE /auth/sessions` ends all sessions of the account. An account has at most a hundred sessions: one more ends the oldest.',
     pieces: ['test/shared/sessions/', 'test/shared/http/cookies.test.ts'],
   },
   {

@@ -76,8 +76,7 @@ const DAY_MINUTES = 24 * 60;
 const GB = 1e9;
 
 /**
- * What one account can cause in a day, and what one stranger at one address can. This is with the default limits and the firewall of
- * `prod`.
+ * What one account, and one stranger at one address, can cost in a day. This is with the default limits and the firewall of `prod`.
  */
 export function costsOfWorstDays(): Table {
   const limits = readLimits({});
@@ -117,7 +116,7 @@ function sumUp(who: string, parts: readonly Row[]): string[][] {
   return [...rows, [`**${who}, together**`, '', `**${dollars(sum)}**`]];
 }
 
-/** What the firewall lets one address send. It counts over five minutes. */
+/** How many requests the firewall admits from one address in a day. The limits of the firewall are for five minutes. */
 function firewallPerDay(): { requests: number; downloads: number } {
   const { firewall } = prod;
   if (typeof firewall !== 'object' || !('requests' in firewall))

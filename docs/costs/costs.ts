@@ -10,7 +10,7 @@ export interface Cost {
   /** Undefined when the streaming server takes part: no price of Web Functions could be found. */
   readonly lambda: number | undefined;
   readonly dynamoDb: number;
-  /** Its requests, and the events that it sends. */
+  /** Requests to S3, and the events that the bucket sends. */
   readonly s3: number;
   readonly cloudFront: number;
   readonly firewall: number;
@@ -18,7 +18,7 @@ export interface Cost {
 }
 
 const GB = 1e9;
-/** The streaming server: it has no gateway in front of it, and is billed by the time that its processor works. */
+/** The streaming server. It has no gateway in front, and AWS bills it by the time that its processor works. */
 const WEB_FUNCTION = 'UploadStream';
 
 export const METERED = JSON.parse(readFileSync(join(import.meta.dirname, 'metered.json'), 'utf8')) as Metered;
@@ -69,7 +69,7 @@ function edgeCost(name: MeteredRequest, use: Use): number {
   );
 }
 
-/** How many requests come through CloudFront, and its firewall. */
+/** How many requests come through CloudFront and the firewall. */
 function edgeRequests(name: MeteredRequest, { apiRequests }: Use): number {
   const { through } = METERED_REQUESTS[name];
   return { app: apiRequests, cdn: 1, none: 0 }[through];

@@ -15,11 +15,11 @@ export interface Use {
   /** What the functions log; Lambda and the gateway add lines of their own. */
   readonly logLines: number;
   readonly logBytes: number;
-  /** Metrics of our own that it writes. */
+  /** Metrics of our own that the request writes. */
   readonly metrics: number;
 }
 
-/** The resources of the template that cost something each month, used or not; and the memory by which functions are billed. */
+/** The resources of the template that cost something each month, used or not. Also the memory by which functions are billed. */
 export interface MonthlyResources {
   readonly memoryMb: Readonly<Record<string, number>>;
   readonly alarmMetrics: number;

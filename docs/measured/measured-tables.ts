@@ -28,7 +28,7 @@ export function measuredPage(): string {
   return `# Measured
 
 Made by \`npm run bench -- --record\`, which takes ${Math.ceil(RESULTS.seconds / 60)} minutes. ${basis()} What a request uses of AWS is in
-the [README](../README.md#measured); these counts hold on AWS as well. Times do not: there, clients, service and database do not share
+the [README](../README.md#measured); these counts hold on AWS as well. Times do not: on AWS, clients, service and database do not share
 processors. A *plain bundle* has the same handler, but the AWS SDK as published, bundled by esbuild without settings, and no warm-up. The
 *bare pipe* is a process that only stores each body as an object in parts: it reads no form and knows no account. *Load* is the average
 number of processes that wanted to run.
@@ -40,5 +40,5 @@ ${toTable(others)}
 function basis(): string {
   const { recordedAt, machine } = RESULTS;
   const { processor, processors, node, load } = machine;
-  return `Measured on ${recordedAt.slice(0, 10)} on one machine for clients, service and engines: ${processors} × ${processor}, Node ${node}, load ${load} before the run.`;
+  return `Measured on ${recordedAt.slice(0, 10)} on one machine for clients, service, database and storage: ${processors} × ${processor}, Node ${node}, load ${load} before the run.`;
 }

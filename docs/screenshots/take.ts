@@ -14,7 +14,7 @@ const FILES = [
   ['invoice 2026-07.pdf', 'application/pdf', 324_000],
 ] as const;
 
-/** Runs in the page: paints a sunset, as base64 of a PNG. */
+/** Runs in the page. Paints a sunset, and returns it as a PNG in base64. */
 const PICTURE = `(() => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 160, height: 160 });
   const context = canvas.getContext('2d');
