@@ -11,7 +11,7 @@ import { benchUploadForm } from './upload-form.ts';
 
 /**
  * `npm run bench`, or `npm run bench -- <name>…` for some benchmarks: measures what the service needs of memory, AWS and
- * time. Times depend on this machine, where clients, service and engines share the processors.
+ * time. Times depend on this machine, where clients, service, database and storage share the processors.
  *
  * The script in package.json gives Node the options that `npm start` has.
  *

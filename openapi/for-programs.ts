@@ -8,26 +8,26 @@ export const FOR_PROGRAMS_PATH = '/llms.txt';
 
 /** What a program does about each error. */
 const ADVICE: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: 'Do not repeat it: correct the form, the JSON, the parameter or the header.',
-  unauthorized: 'Do not repeat it: ask the person for another key.',
-  storage_limit_exceeded: 'Do not repeat it: files must be deleted first, or the limit raised.',
+  invalid_request: 'Do not repeat the request: correct the form, the JSON, the parameter or the header.',
+  unauthorized: 'Do not repeat the request: ask the person for another key.',
+  storage_limit_exceeded: 'Do not repeat the request: files must be deleted first, or the limit raised.',
   forbidden:
     'Use an API key. A request with a cookie needs `Origin` with the address of the service, or `Sec-Fetch-Site: same-origin`.',
   api_key_limit_exceeded: 'A person must revoke a key first.',
   not_found:
-    'The path is wrong, or the file or key is deleted or belongs to another account. After a repeated DELETE, it means that the first one succeeded.',
+    'The path is wrong, or the file or key is deleted or belongs to another account. After a repeated DELETE, this error means that the first DELETE succeeded.',
   method_not_allowed: 'Use a method that `Allow` lists.',
   upload_incomplete: 'Send the bytes to `upload.url`, then complete the upload again.',
   idempotency_conflict: 'Use a new `Idempotency-Key` for another file.',
   length_required: 'Send `Content-Length`.',
-  file_too_large: 'Do not repeat it: the file or the body is larger than the service takes.',
+  file_too_large: 'Do not repeat the request: the file or the body is larger than the service takes.',
   unsupported_media_type: 'Send `multipart/form-data` or `application/json`, without `Content-Encoding`.',
-  rate_limit_exceeded: 'Wait as many seconds as `Retry-After` says, then repeat it.',
+  rate_limit_exceeded: 'Wait as many seconds as `Retry-After` says, then repeat the request.',
   internal_error:
-    'Repeat it with the same `Idempotency-Key`, with exponential backoff. If it does not help, report the `X-Request-Id`.',
+    'Repeat the request with the same `Idempotency-Key`, with exponential backoff. If this does not help, report the `X-Request-Id`.',
   service_unavailable:
-    'Wait as many seconds as `Retry-After` says, at least one, then repeat it with the same `Idempotency-Key`.',
-  timeout: 'Repeat it with the same `Idempotency-Key`.',
+    'Wait as many seconds as `Retry-After` says, at least one, then repeat the request with the same `Idempotency-Key`.',
+  timeout: 'Repeat the request with the same `Idempotency-Key`.',
 };
 
 const HOUR_MS = 3_600_000;

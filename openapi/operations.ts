@@ -99,7 +99,7 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
   finishLogin: {
     tag: 'Login',
     description:
-      'Google sends the browser here. It goes on to the dashboard with a session, or to the login page with ' +
+      'Google sends the browser here. The answer redirects the browser to the dashboard with a session, or to the login page with ' +
       `\`?error=\` and one of the codes ${Object.keys(LOGIN_ERRORS)
         .map((code) => `\`${code}\``)
         .join(', ')}.`,
@@ -153,8 +153,8 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
     tag: 'Files',
     description:
       'A form uploads the file at once. JSON asks for a direct upload, for large files and slow networks: send exactly the ' +
-      `announced bytes to \`upload.url\` with \`upload.headers\`, then complete the upload. Until then the announced ` +
-      `size counts as used. The PUT must begin within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes. \`DELETE\` cancels.`,
+      `announced bytes to \`upload.url\` with \`upload.headers\`, then complete the upload. From the ` +
+      `ticket on, the announced size counts as used storage. The PUT must begin within ${DIRECT_URL_TTL_MS / MINUTE_MS} minutes. \`DELETE\` cancels.`,
     parameters: [idempotencyKey],
     body: {
       description:
@@ -201,7 +201,9 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
     description:
       'The link stops working within 60 seconds. The id may also be that of a direct upload, which is cancelled.',
     parameters: [id('the file, or of the direct upload')],
-    successes: [{ status: 200, description: 'It is deleted.', schema: 'Deletion' }],
+    successes: [
+      { status: 200, description: 'The file is deleted, or the direct upload cancelled.', schema: 'Deletion' },
+    ],
     errors: ['not_found'],
   },
   completeUpload: {
@@ -230,7 +232,7 @@ export const OPERATIONS: Readonly<Record<RouteName, Operation>> = {
     tag: 'API keys',
     description: 'The key is refused from the next request on.',
     parameters: [id('the key')],
-    successes: [{ status: 200, description: 'It is revoked.', schema: 'Deletion' }],
+    successes: [{ status: 200, description: 'The key is revoked.', schema: 'Deletion' }],
     errors: ['not_found'],
   },
 };

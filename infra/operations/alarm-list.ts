@@ -67,7 +67,7 @@ export const ALARMS = {
   Concurrency: {
     urgency: 'ticket',
     meaning:
-      'The functions of the AWS account in this Region use four fifths of the number that may run at the same time. Beyond it, requests are answered 503.',
+      'The functions of the AWS account in this Region use four fifths of the executions that may run at the same time. Beyond that quota, requests are answered 503.',
   },
   GatewayThrottles: {
     urgency: 'ticket',
@@ -101,7 +101,7 @@ export const ALARMS = {
   DirectUploadRequests: {
     urgency: 'ticket',
     meaning:
-      'The bucket receives more PUTs of direct uploads than twenty accounts may begin. S3 charges for each, even for those that it refuses.',
+      'The bucket receives more PUTs of direct uploads than twenty accounts together may begin under the rate limit. S3 charges for each PUT, even for those that it refuses.',
   },
   TrafficCost: {
     urgency: 'ticket',
