@@ -10,7 +10,9 @@ import { NO_ANSWER, type Outcome, type Prepared, type Scenario } from './fault-m
 /** Content that does not fit into one part. */
 const LARGE = new Uint8Array(5 * 1024 * 1024 + 1);
 
-/** Leases are ended at this interval. An attempt without a fault takes much less time. */
+/**
+ * The test ends all leases at this interval, in place of the half minute that they last. An attempt without a fault takes much less time.
+ */
 const LEASE_PATIENCE_MS = 3_000;
 
 function expectStatus({ status, body }: Outcome, ...expected: number[]): void {

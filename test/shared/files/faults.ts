@@ -8,7 +8,7 @@ import { IS_THOROUGH } from '../../support/thorough.ts';
  * - the process dies before the call reaches AWS, or after the call had its effect;
  * - the call fails for good (after all retries), without its effect or with it;
  * - the call fails for good, and has its effect late, when its caller has gone on;
- * - the call succeeds, and an earlier attempt at it, which was given up, has its effect late as well.
+ * - the call succeeds at its second attempt, and the first attempt, whose answer was lost, has its effect late as well.
  */
 export const FAULTS = [
   'dies before',
