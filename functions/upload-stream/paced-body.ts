@@ -5,7 +5,10 @@ import type { ArrivingBody } from '../../shared/http/request.ts';
 export interface Pace {
   /** A longer body is refused, even if its Content-Length was smaller. */
   readonly maxBytes: number;
-  /** How many bytes of a refused body are read and discarded, so that its client can read the answer. A longer body is cut. */
+  /**
+   * How long a refused body may be, in bytes. The rest of such a body is read and discarded, so that its client can read the answer. A
+   * longer body is cut.
+   */
   readonly drainMaxBytes: number;
   /**
    * The least rate of a client, in bytes a second. The rate of the client is its bytes, divided by the time that the server has waited for

@@ -23,9 +23,9 @@ interface Walked {
  * wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a day. It goes
  * on page by page until it is over. If `deadlineAt` passes before that, the next call continues the walk.
  *
- * Each object is compared with the rows once, when it is a day old. If a row refers to the object then, only a deletion can remove this row
- * later, and a deletion removes the object first. So a walk compares only objects that no earlier walk has compared. Other objects are only
- * listed, 1,000 by one request.
+ * Each object is compared with the rows once, when it is a day old. If a row refers to the object then, only a deletion or the end of a
+ * ticket can remove this row later, and both remove the object first. So a walk compares only objects that no earlier walk has compared.
+ * Other objects are only listed, 1,000 by one request.
  * @param options.now  epoch milliseconds; may be the time of an event.
  * @param options.deadlineAt  epoch milliseconds of the real clock.
  */

@@ -21,12 +21,12 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /**
- * The faults that `npm test` tries at each call. `npm run test:soak` tries all of them. test/support/thorough.test.ts checks that this
- * command runs every test file that uses the list.
+ * The faults that the tests try. `npm test` tries these three in turn, one at each call; `npm run test:soak` tries every fault at every
+ * call. test/support/thorough.test.ts checks that this command runs every test file that uses the list.
  */
 export const TRIED: readonly Fault[] = IS_THOROUGH ? FAULTS : ['dies after', 'fails before', 'happens again late'];
 
-/** The faults to try at the nth call: by default one of them, another one at each call. `npm run test:soak` tries all. */
+/** The faults to try at the nth call: in `npm test` one of {@link TRIED}, the next one at the next call; in `npm run test:soak` all. */
 export function triedAt(nth: number): readonly Fault[] {
   return IS_THOROUGH ? FAULTS : TRIED.slice(nth % TRIED.length).slice(0, 1);
 }
