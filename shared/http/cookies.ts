@@ -30,7 +30,7 @@ export function parseCookies(headers: readonly string[]): Cookie[] {
 /**
  * The value of the one cookie of this name; undefined when there is none, or more than one. Names are case-sensitive.
  *
- * A browser sends two cookies of one name when another site of the same domain, or a page under another path, has set the second. We cannot
+ * A browser sends two cookies of one name when another host of the same domain, or a page under another path, has set the second. We cannot
  * tell which is ours. If we tried both, we would accept the foreign cookie.
  */
 export function soleCookie(cookies: readonly Cookie[], name: string): string | undefined {
@@ -65,8 +65,8 @@ export function isSecureUrl(appUrl: string): boolean {
 }
 
 /**
- * The name of the session cookie of an app at an address: `__Host-session` over https, `session` over http. The cookie
- * outlives the session's idle time: the server decides when a session ends.
+ * The name of the session cookie of an app at an address: `__Host-session` over https, `session` over http. The cookie lasts longer than a
+ * session may be idle, because the server decides when a session ends.
  */
 const sessionName = (appUrl: string) => cookieName('session', isSecureUrl(appUrl));
 

@@ -68,8 +68,8 @@ export function header(event: ApiEvent, name: string): string | undefined {
 }
 
 /**
- * The address of the client, for the log. Only our edge can have sent this header: the gateway refuses requests without its key, which only
- * the edge has (decision 0018). The streaming server refuses requests that do not come from the edge, before it logs anything.
+ * The address of the client, for the log. Only our edge can have sent `x-viewer-address`: the gateway refuses requests without its key,
+ * which only the edge has (decision 0018). The streaming server refuses requests that do not come from the edge, before it logs anything.
  */
 export function loggedAddress(event: ApiEvent): string {
   return header(event, 'x-viewer-address') ?? event.requestContext.identity.sourceIp;
@@ -95,8 +95,8 @@ export function idempotencyKey(event: ApiEvent): string | undefined {
 }
 
 /**
- * A query parameter that may be given once.
- * @throws ApiError `invalid_request` when it is repeated, because it is unclear which value the client means.
+ * The value of a query parameter that may be given at most once.
+ * @throws ApiError `invalid_request` when the parameter is repeated, because it is unclear which value the client means.
  */
 export function queryText(event: ApiEvent, name: string): string | undefined {
   const values = event.multiValueQueryStringParameters?.[name] ?? [];
@@ -157,8 +157,8 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * The bytes of the body: the stream of a streaming upload, else what the gateway buffered.
- * @throws ApiError `unsupported_media_type` when it has a `Content-Encoding`.
+ * The bytes of the body: the stream of a streaming upload, otherwise what the gateway buffered.
+ * @throws ApiError `unsupported_media_type` when the body has a `Content-Encoding`.
  */
 export function bodyStream(event: ApiEvent): AsyncIterable<Uint8Array> {
   refuseCompressed(event);

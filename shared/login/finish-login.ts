@@ -93,7 +93,7 @@ async function logIn(
 
 /** The code that the provider sent with the browser. @throws LoginError when it sent an error, or another issuer answered. */
 function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
-  // RFC 9207: when the answer names its issuer, it must be the provider that we sent the browser to.
+  // RFC 9207: when the answer names its issuer, that issuer must be the provider to which we sent the browser.
   const issuer = parameter(callback, 'iss');
   if (issuer !== undefined && !issuerSpellings(provider).includes(issuer)) {
     throw new LoginError('login_failed', 'an answer of another issuer');

@@ -89,7 +89,7 @@ function isPictureOf({ issuer }: LoginProvider, picture: unknown): picture is st
 /** Leaves out the cause, because jose's errors hold the claims. */
 function toLoginError(error: unknown): LoginError {
   const isBadToken = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
-  // A generic error is about the provider's keys, not about the token.
+  // jose throws an error with its generic code when it cannot fetch or read the provider's keys. The token is not at fault then.
   if (!isBadToken || error.code === errors.JOSEError.code) {
     return new LoginError('unavailable', "the provider's keys cannot be fetched");
   }
@@ -119,8 +119,8 @@ export interface AllowList {
 /**
  * True when the operator allows this person to log in.
  *
- * If an address is neither in a Workspace domain nor in gmail.com, Google verifies it only once, when the account is made: a person who
- * has left the domain keeps the account. So a domain on the list admits only Workspace accounts and gmail.com addresses.
+ * If an address is neither in a Workspace domain nor in gmail.com, Google verifies it only once, when the Google account is made. A person
+ * who leaves the domain later keeps that account. So a domain on the list admits only Workspace accounts and gmail.com addresses.
  * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
  */
 export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {

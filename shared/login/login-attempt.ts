@@ -12,7 +12,7 @@ import { LoginError } from './login-error.ts';
 export interface LoginAttempt {
   /** The browser takes this value to the provider, and must bring it back. */
   readonly state: string;
-  /** Proves to the provider that the same client has asked for the code and uses it (PKCE). */
+  /** Proves to the provider that the client that uses the code is the one that asked for it (PKCE). */
   readonly codeVerifier: string;
   /** The ID token must hold this value, which shows that the token was made for this attempt. */
   readonly nonce: string;

@@ -66,8 +66,8 @@ async function withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
 }
 
 /**
- * The errors by which the provider refuses our client, whatever the code is: for example, its secret is wrong or has expired. A browser
- * with a wrong code cannot cause them. Source: RFC 6749, section 5.2.
+ * The errors by which the provider refuses our client, whatever the code is: for example, because the client secret is wrong or has
+ * expired. A browser with a wrong code cannot cause these errors. Source: RFC 6749, section 5.2.
  */
 const REFUSALS_OF_OUR_CLIENT: ReadonlySet<string> = new Set(['invalid_client', 'unauthorized_client']);
 

@@ -19,9 +19,9 @@ const GOOGLE = {
 } as const;
 
 /**
- * Reads the provider's secret: `client_id` and `client_secret`; then either all of `issuer`, `authorization_endpoint`,
- * `token_endpoint` and `jwks_uri`, or none of them, which means Google. (With only some of them, the client's secret could be
- * sent to the wrong provider.)
+ * Reads the provider from the secret that describes it. The secret has `client_id` and `client_secret`. It also has either all of `issuer`,
+ * `authorization_endpoint`, `token_endpoint` and `jwks_uri`, or none of them: then the provider is Google. (A mixture with Google's
+ * addresses could send our client secret to the wrong provider.)
  * @throws Error naming the field that is wrong, without its value.
  */
 export function parseLoginProvider(secret: Readonly<Record<string, unknown>>): LoginProvider {

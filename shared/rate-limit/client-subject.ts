@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The subject that an address is counted as: an IPv4 address itself; an IPv6 address its /64 network, because one customer gets
- * a whole /64 and could otherwise change addresses within it. Different spellings of an address are one subject. All texts that
- * are not addresses share one subject, so that no client can invent subjects.
+ * The subject under which an address is counted. For an IPv4 address it is the address itself. For an IPv6 address it is the /64 network,
+ * because one customer gets a whole /64 and could otherwise change addresses within it. Different spellings of an address are one subject.
+ * All texts that are not addresses share one subject, so that no client can invent subjects.
  * @param address  as our own edge gives it, never as a client does.
  */
 export function clientSubject(address: string): string {

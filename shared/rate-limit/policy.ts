@@ -12,8 +12,8 @@ export const RATE_LIMIT_OF_CLASS = {
 } as const satisfies Record<RateClass, LimitName>;
 
 /**
- * How many requests are admitted in any span of {@link RATE_WINDOW_MS}, and in how many slots a row counts them. A slot is one stamp; it
- * stands for `limit / slots` admissions.
+ * How many requests are admitted in any span of {@link RATE_WINDOW_MS}, and in how many slots a row counts them. A slot has one time stamp
+ * (see `Window`), and stands for about `limit / slots` admissions.
  */
 export interface RatePolicy {
   readonly limit: number;
@@ -24,12 +24,12 @@ export interface RatePolicy {
 const OWN_SLOT_MAX = 120;
 /**
  * The number of slots that admissions share above {@link OWN_SLOT_MAX}. Such a row stays within one write unit, too. A slot is free again
- * 60 s after its last use. So a client that never pauses gets only 98 % of its limit. A client that was idle may use its whole limit
- * immediately.
+ * 60 s after its last use, so its earlier uses count for longer than 60 s. That is why a client that never pauses gets only 98 % of its
+ * limit. A client that was idle may use its whole limit immediately.
  */
 const SHARED_SLOTS = 72;
 
-/** The policy of a limit. It decides the shape of the rows: when you change the constants above, change the key as well. */
+/** The policy of a limit. It decides the shape of the rows: when you change the constants above, change {@link rateKey} as well. */
 export function ratePolicy(limit: number): RatePolicy {
   return { limit, slots: limit <= OWN_SLOT_MAX ? limit : SHARED_SLOTS };
 }

@@ -19,10 +19,9 @@ export interface RateDecision {
 export interface RateLimitStore {
   /**
    * Tries a step on the row of `key`, by one write.
-   * @returns whether the step's condition held, and the row: if it held, as the step left it, otherwise as it is (undefined when there is
-   *   none).
-   * @throws ApiError `service_unavailable` when the write fails, or its answer is lost. It is not tried again, because the
-   *   step may have been done, and the request would count twice.
+   * @returns `done`: whether the condition of the step held. `window`: the row after this attempt; undefined when there is no row.
+   * @throws ApiError `service_unavailable` when the write fails, or its answer is lost. The write is not repeated: if it had taken effect,
+   *   the request would count twice.
    */
   attempt(
     key: string,
@@ -34,7 +33,7 @@ export interface RateLimitStore {
 /** How many subjects a process remembers; about 300 bytes each. */
 const REMEMBERED_MAX = 1_000;
 
-/** Values of the latest subjects. When there are too many, the one that was set first is forgotten. */
+/** Values of the latest subjects. When there are too many, the value that was set longest ago is forgotten. */
 class LatestSubjects<Value> {
   readonly #values = new Map<string, Value>();
 
@@ -58,8 +57,8 @@ class LatestSubjects<Value> {
 
 /**
  * No request is admitted without a write to the row. To save further writes, one process remembers of its subjects:
- * - until when a subject is rejected. So a client that does not wait causes no write to the row. This memory alone can reject a request,
- *   but cannot admit one: a slot in use stays in use until 60 s have passed, whatever other processes do;
+ * - until when a subject is rejected. So a client that ignores `Retry-After` causes no write to the row. This memory alone can reject a
+ *   request, but cannot admit one: a slot in use stays in use until 60 s have passed, whatever other processes do;
  * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
  *   condition on the row.
  */
@@ -89,8 +88,8 @@ export class LimiterMemory {
 }
 
 /**
- * How many tries may fail, because other requests change the row, before we give up. When each admission has its own slot, three tries
- * are enough (no row, a row that another request created, a slot opened). Shared slots may be used up between two tries.
+ * How many tries may fail, because other requests change the row, before the request is answered with 503. When each admission has its own
+ * slot, three tries are enough (no row, a row that another request created, a slot opened). Shared slots may be used up between two tries.
  */
 const ATTEMPTS_MAX = 100;
 
@@ -135,8 +134,8 @@ function rejected({ limit }: RatePolicy, until: number, now: number): RateDecisi
 }
 
 /**
- * Rounded up, but at most the length of the window. A slot stays in use some milliseconds longer than the window, by the tolerance between
- * clocks (see `window.ts`). These milliseconds pass while the answer is on its way.
+ * The seconds until a time, rounded up, but at most the length of the window. A slot stays in use some milliseconds longer than the window,
+ * by the tolerance between clocks (see `window.ts`). These milliseconds pass while the answer is on its way.
  */
 function secondsUntil(time: number, now: number): number {
   return Math.min(RATE_WINDOW_MS / 1_000, Math.max(0, Math.ceil((time - now) / 1_000)));

@@ -2,16 +2,16 @@ import { RATE_WINDOW_MS } from '../limits.ts';
 import { type RatePolicy, slotSizes } from './policy.ts';
 
 /**
- * The sliding window, and why no 60 seconds hold more than the limit N.
+ * The sliding window, and why no 60 seconds have more admissions than the limit N.
  *
  * A row holds S slots in a queue. A slot has a stamp, the time of its last use, and a size, the number of uses it stands for. The sizes add
- * up to N. An admission either *uses* the newest slot, while it has uses left, or *opens* a slot. The oldest slot can be opened if its
- * stamp is 60 s old. It moves from the front to the end, keeps its size, and gets the stamp of now. (For limits up to 120, N = S and every
- * admission opens a slot of size one.)
+ * up to N. An admission *uses* the newest slot, if that slot has uses left. Otherwise the admission *opens* the oldest slot, which it may
+ * do if the stamp of that slot is 60 s old. The opened slot moves from the front to the end, keeps its size, and gets the current time as
+ * its stamp. (For limits up to 120, N = S and every admission opens a slot of size one.)
  *
  * So each slot is used in rounds. A round has at most `size` uses, and the next round begins 60 s after the last use of the round before.
  * So any span of 60 s (its first moment excluded) contains uses from at most one round of each slot. These rounds together have at most N
- * uses, because the sizes add up to N. This holds in whatever order the stamps are, and every change is one conditional write.
+ * uses, because the sizes add up to N. This proof does not depend on the order of the stamps. Every change is one conditional write.
  *
  * Clocks: each admission is stamped by the clock of one process and compared with the clock of another. Two clocks that differ by d could
  * shorten the 60 s by d. So stamps are rounded up, `now` is rounded down, and {@link TOLERANCE_MS} is added. Lambda's clocks differ less
@@ -49,9 +49,9 @@ export interface NewestSlot {
 }
 
 /**
- * The step to try before the row is known, because it is probably the right one. When each admission has its own slot, the step
- * opens a slot. With shared slots it uses the newest slot, if this process has seen that slot in use with uses left; otherwise it
- * opens a slot, because a subject that this process does not know has probably not been active for a minute.
+ * The step to try before the row is known: the one that is probably right. When each admission has its own slot, this step opens a slot.
+ * With shared slots, it uses the newest slot if this process has seen uses left in that slot within the last minute. Otherwise it opens a
+ * slot, because a subject that this process does not know has probably not been active for a minute.
  */
 export function firstStep({ limit, slots }: RatePolicy, now: number, known?: NewestSlot): Step {
   const expired = expiredAt(now);

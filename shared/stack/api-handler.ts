@@ -27,8 +27,8 @@ export interface ApiRequest<Early = unknown> extends RouteRequest {
 /**
  * The reads that a route begins as soon as the caller is known, while the rate limiter decides. They change nothing, because a request that
  * the limiter then refuses must have no effect except that it is counted. Only the handler sees their errors: when the limiter refuses the
- * request or fails, its 429 or 503 is the answer, even if an early read has failed as well. Reads that are still under way when the request
- * is answered are aborted.
+ * request or fails, the limiter's 429 or 503 is the answer, even if an early read has failed as well. Reads that are still under way when
+ * the request is answered are aborted.
  */
 type EarlyReads<Early> = (request: Pick<ApiRequest, 'event' | 'caller' | 'param'>) => Promise<Early>;
 
@@ -37,7 +37,7 @@ type GuardedRouteName = {
   [Name in RouteName]: (typeof ROUTES)[Name]['access'] extends 'public' ? never : Name;
 }[RouteName];
 
-/** How long {@link rehearse} may run the checks of a route in memory; usually that takes some milliseconds. */
+/** How long {@link rehearse} may run the checks of a route. It usually takes some milliseconds. */
 const REHEARSAL_MS = 5_000;
 
 const stores = { keys: apiKeyCredentials, sessions: sessionCredentials, appUrl };
@@ -69,8 +69,9 @@ export function apiHandler<Early = unknown>(
 }
 
 /**
- * Runs the checks of a route in memory, with the early reads that they begin, for a request with a key. This is done while the function
- * loads, because Node compiles functions at their first use. Without this, the first request takes a third more processor time.
+ * Runs the checks of a route, with the early reads that they begin, for a request with a key. Nothing is sent: the calls to AWS are
+ * answered in memory. This is done while the function loads, because Node compiles functions at their first use. Without a rehearsal, the
+ * first request takes a third more processor time.
  */
 async function rehearse(checks: readonly Middleware[]): Promise<void> {
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 });
@@ -90,7 +91,9 @@ async function rehearse(checks: readonly Middleware[]): Promise<void> {
   await withAnyItem(() => withinInvocation(context, () => answer(event, context)));
 }
 
-/** It is asynchronous, so that it rejects even when `readEarly` throws instead of returning a promise. */
+/**
+ * Begins the early reads. This function is asynchronous, so that it rejects even when `readEarly` throws instead of returning a promise.
+ */
 async function read<Early>(event: ApiEvent, readEarly?: EarlyReads<Early>): Promise<Early | undefined> {
   return readEarly?.({ event, caller: callerOf(event), param: (name) => paramOf(event, name) });
 }

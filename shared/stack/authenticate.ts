@@ -20,7 +20,7 @@ export interface CredentialStores {
   readonly appUrl: () => Promise<string>;
 }
 
-/** What is known of a request's credential. */
+/** The client of a request whose credential is valid, and the write that notes the use of its key. */
 interface Credential {
   readonly caller: Caller;
   /** Resolves when the use of the key has been noted, or when noting it has failed. */
@@ -54,9 +54,9 @@ export function authenticate(stores: CredentialStores, access: Exclude<Access, '
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Finds the caller by one strongly consistent read; undefined without a credential that is valid and that the route takes. If there is
- * an `Authorization` header, valid or not, the cookie is ignored: such a request comes from a program, because a page of another site
- * cannot make a browser send that header.
+ * Finds the caller by one strongly consistent read. The result is undefined if the request has no valid credential that the route takes. If
+ * there is an `Authorization` header, valid or not, the cookie is ignored: such a request comes from a program, because a page of another
+ * site cannot make a browser send that header.
  */
 async function findCaller(
   stores: CredentialStores,
@@ -69,7 +69,7 @@ async function findCaller(
   return access === 'key-or-session' ? callerByKey(stores, keyIn(authorization), clock) : undefined;
 }
 
-/** Why a credential was refused, for the log. It never repeats the credential. */
+/** Why a credential was refused, for the log. Only the prefix of a well-formed key is logged, never a whole credential. */
 function describeRefused(event: ApiEvent, access: Access): { readonly detail: string; readonly keyPrefix?: string } {
   const authorization = headerValues(event, 'authorization');
   if (authorization.length === 0) {

@@ -18,9 +18,9 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
  * True when a request with a cookie would change something and is not known to come from our own pages. Browsers say where a
  * request comes from in headers that no page can set:
  * - `Origin`, if present, must be exactly ours. So `null` (a sandboxed or local page) is refused;
- * - `Sec-Fetch-Site`, if present, must be `same-origin`: another site of our domain is foreign too;
- * - at least one of them must be present. An old browser sends neither, so a request without both may come from a page of any site.
- *   A request in which one of them is repeated proves nothing, so it is refused.
+ * - `Sec-Fetch-Site`, if present, must be `same-origin`: another host of our domain is foreign, too;
+ * - at least one of them must be present. An old browser sends neither, so a request without either may come from a page of any site. A
+ *   request in which one of them is repeated proves nothing, so it is refused.
  * @param ownOrigin  the origin of dashboard and API, as `new URL(…).origin` writes it.
  */
 export function isCrossSiteWrite(method: string, { origin, secFetchSite }: SiteHeaders, ownOrigin: string): boolean {
@@ -34,8 +34,8 @@ function isAbsentOr(expected: string, values: readonly string[]): boolean {
 }
 
 /**
- * Refuses a request that a foreign page may have made a browser send with our cookie. A request with a key passes, because
- * only the key's holder can send it. @throws ApiError `forbidden`.
+ * Refuses a request with our cookie if a page that is not ours may have caused the browser to send it. A request with a key passes, because
+ * only someone who has the key can send such a request. @throws ApiError `forbidden`.
  */
 export function crossSite(): Middleware {
   async function crossSiteBefore({ event }: middy.Request<ApiEvent, ApiResult>): Promise<void> {

@@ -9,11 +9,12 @@ import { measure } from '../metrics.ts';
 import type { Middleware } from './route-stack.ts';
 
 /**
- * Redirects a browser whose login fails to the dashboard's login page, which explains the error in words, and ends the attempt. Programs
- * get the JSON. This middleware must be the first of a route's checks, so that it sees the headers that the others set.
+ * When a login in a browser fails, redirects the browser to the dashboard's login page, which explains the error in words. It also ends the
+ * attempt to log in. A program gets the error as JSON. This middleware must be the first of a route's checks, so that it sees the headers
+ * that the other checks set.
  *
- * The redirect is relative, because the failure may be that we cannot look up our own address. API and dashboard have one
- * origin.
+ * The redirect has a relative address, because the failure may be that we cannot look up our own address. A relative address is enough: API
+ * and dashboard have one origin.
  */
 export function loginPage(): Middleware {
   function loginPageOnError(request: middy.Request<ApiEvent, ApiResult>): void {
@@ -29,7 +30,10 @@ export function loginPage(): Middleware {
   return { onError: loginPageOnError };
 }
 
-/** The `Set-Cookie`s that end the attempt. If we do not know our address, we do not know which of two names the cookie has. */
+/**
+ * The `Set-Cookie`s that end the attempt. Its cookie has one of two names, which depend on our address. We may not know our address, so we
+ * look for both names.
+ */
 function attemptsOver(event: ApiEvent): string[] {
   const [state, second] = event.multiValueQueryStringParameters?.state ?? [];
   if (second !== undefined) return [];
@@ -38,8 +42,8 @@ function attemptsOver(event: ApiEvent): string[] {
 }
 
 /**
- * True when a browser opens the address as a page, so that a person reads the answer. Browsers say so in `Sec-Fetch-Mode`,
- * which no page can set; a browser that does not send it prefers HTML. Programs and the scripts of pages want JSON.
+ * True when a browser opens the address as a page, so that a person reads the answer. Browsers say so in `Sec-Fetch-Mode`, which no page
+ * can set. A browser that does not send this header prefers HTML in `Accept`. Programs and the scripts of pages prefer JSON.
  */
 export function isNavigation(event: ApiEvent): boolean {
   const modes = headerValues(event, 'sec-fetch-mode');

@@ -21,8 +21,8 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHea
  * Counts the request against its subject, and adds `RateLimit` and `RateLimit-Policy` to the answer of every request that was counted
  * or refused.
  * @param subjectOf  finds the subject: the account or, for the routes of the login, the address of the client.
- * @param begin starts the reads of a route while the limiter's table decides. It must not throw. If it is known that the request will be
- *   refused, `begin` is not called. So a client that does not wait causes none of these reads.
+ * @param begin begins the early reads of a route, which run while the limiter decides. `begin` must not throw. It is not called if this
+ *   process already knows that the limiter will refuse the request. So a client that ignores `Retry-After` causes none of these reads.
  * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the request cannot be counted.
  */
 export function rateLimit(

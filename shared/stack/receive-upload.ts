@@ -50,9 +50,9 @@ export async function readBeforeForm({
 }
 
 /**
- * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the
- * file's record. The bytes are stored while the form is read, but become a file only when the whole form was good. Bytes that
- * become no file are counted for the day as well.
+ * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the file's record.
+ * The bytes are stored while the form is read, but become a file only if the whole form is valid. Bytes that become no file are counted for
+ * the day as well.
  * @param onStored  called when the whole form was read and its file stored; all that is left is to settle it.
  */
 export async function receiveUpload(request: UploadFileRequest, onStored?: () => void): Promise<ApiResult> {
@@ -68,9 +68,9 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isCounted = isFaultOfClient(error, event);
-    // A client that still sends its body cannot read the answer, so the rest is read and discarded first. We do this here, where the
-    // upload still has its slot; but when the day is used up, the streaming server does it afterwards (`drainRefused` in
-    // `functions/upload-stream/server.ts`), without a slot of the account.
+    // A client that still sends its body cannot read the answer, so the rest is read and discarded first. We do this here, where the upload
+    // still has its slot. There is one exception: if the account has used up its bytes of the day, the streaming server reads and discards
+    // the rest later, without a slot (`drainRefused` in `functions/upload-stream/server.ts`).
     if (!isDayUsedUp(error)) await event.stream?.drain();
     if (isCounted) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
     throw error;
@@ -98,7 +98,7 @@ async function storeUpload({ event, caller, early }: UploadFileRequest): Promise
   });
 }
 
-/** The least number of bytes that the file of a form can have, by the form's length; 0 when the form has no length. */
+/** The least number of bytes that the file of a form can have, computed from the length of the form; 0 when the form has no length. */
 function leastFileBytes(event: ApiEvent): number {
   const length = Number(header(event, 'content-length') ?? 0);
   return Math.max(0, length - MULTIPART_FRAMING_MAX_BYTES) || 0;
@@ -109,8 +109,8 @@ function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {
 }
 
 /**
- * True when the upload was refused for something that its client did, and has certainly not been settled. A time-out counts as the client's
- * fault while its body is still arriving. Our own failures do not count.
+ * True when the upload was refused for something that its client did, and has certainly not been settled. A time-out is the client's fault
+ * if the body is still arriving. Our own failures are not.
  */
 function isFaultOfClient(error: unknown, { stream }: ApiEvent): boolean {
   if (!(error instanceof ApiError)) return false;

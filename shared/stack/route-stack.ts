@@ -24,9 +24,9 @@ export function paramOf(event: ApiEvent, name: string): string {
 }
 
 /**
- * Builds the function of a route: the stack that every route has, around the route's own checks and `handle`. `before` hooks
- * run in the order of `.use`, so that is the order of the checks. `after` and `onError` hooks run in the reverse order, so the
- * error is shaped first and the log sees the final answer.
+ * Builds the function of a route: the stack that every route has, around the route's own checks and `handle`. `before` hooks run in the
+ * order of `.use`, so the checks run in the order of `checks`. `after` and `onError` hooks run in the reverse order, so the error is shaped
+ * first and the log sees the final answer.
  *
  * All of it runs within the time limit of the invocation (`time-limit.ts`), which ends a moment before Lambda's. Then all calls to AWS are
  * aborted, also those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
@@ -36,7 +36,7 @@ export function routeStack(
   checks: readonly Middleware[],
   handle: (request: RouteRequest) => Promise<ApiResult>,
 ): ApiFunction {
-  // 0 turns off middy's own answer when the time is nearly over, because middy's time limit does not cover the checks.
+  // 0 turns off middy's own time limit, which does not cover the checks.
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 })
     .use(requestLog(name)) // outermost: sees every outcome
     .use(baseHeaders());
@@ -56,8 +56,8 @@ export function routeStack(
 
 /**
  * Logs one line for each request: request id, account, key prefix, client address, route, method, the id of the file, ticket or key,
- * length, status and time; for an error also its code, detail and numbers; for our own failures also the cause. It never
- * logs a name, credential, query or body (decision 0029). It also counts the answers with an error.
+ * length, status and time; for an error also its code, detail and numbers; for our own failures also the cause. The line never has a name,
+ * credential, query or body (decision 0029). This middleware also counts the answers with an error.
  */
 function requestLog(name: RouteName | 'unknownRoute'): Middleware {
   const { rateClass } = (ROUTES as Readonly<Record<string, Route | undefined>>)[name] ?? {};
@@ -131,9 +131,9 @@ const USER_AGENT_MAX = 256;
 const LONG_WORD = /[\w-]{16,}/g;
 
 /**
- * Writes what a request has done into the audit trail (decision 0035), right after the effect. If the process dies in between, this line is
- * missing. Then only the rows and the line of the gateway show what happened. In the user agent, double quotes become single ones.
- * Otherwise a client could write text that a saved query takes for a field of the line.
+ * Writes what a request has done into the audit trail (decision 0035), right after the request has done it. If the process dies in between,
+ * this line is missing. Then only the rows and the line of the gateway show what happened. In the user agent, double quotes become single
+ * ones. Otherwise a client could write text that a saved query takes for a field of the line.
  */
 export function auditRequest(event: ApiEvent, what: AuditEvent, fields: AuditFields): void {
   audit(what, {

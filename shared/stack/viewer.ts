@@ -7,8 +7,8 @@ import { clientSubject } from '../rate-limit/client-subject.ts';
 const READ_AGAIN_MS = 60_000;
 
 /**
- * True when the request came through our own edge, which alone knows the origin secret. The secret has two slots, so that it can be
- * rotated. A value that is in neither slot may be newer than the secret that we have read, so we read it again.
+ * True when the request came through our own edge, which alone sends the origin secret. The secret has two slots, so that it can be
+ * rotated. A value that is in neither slot may be newer than the secret that we have read, so we read the secret again.
  */
 export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
   const given = header(event, 'x-origin-secret');
@@ -18,9 +18,9 @@ export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
 }
 
 /**
- * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only beside the origin secret. (The
- * gateway refuses requests that lack its key, decision 0018.) For a request without the secret it is the address that the
- * gateway itself saw. `X-Forwarded-For` is never read: clients write it.
+ * The address of the client. Our edge sends it in `x-viewer-address`, which we believe only if the request also has the origin secret.
+ * Without that secret, we take the address that the gateway itself saw. (The gateway refuses requests that lack its key, decision 0018.)
+ * `X-Forwarded-For` is never read, because clients can write it.
  */
 export async function viewerAddress(event: ApiEvent): Promise<string> {
   const stated = header(event, 'x-viewer-address');
@@ -28,7 +28,7 @@ export async function viewerAddress(event: ApiEvent): Promise<string> {
   return event.requestContext.identity.sourceIp;
 }
 
-/** The subject as which the rate limiter counts a client without credentials. */
+/** The subject under which the rate limiter counts a client without credentials. */
 export async function viewerSubject(event: ApiEvent): Promise<string> {
   return clientSubject(await viewerAddress(event));
 }

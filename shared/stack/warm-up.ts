@@ -1,8 +1,8 @@
 import { describeError, log } from '../log.ts';
 
 /**
- * Does work while a function loads: after all its modules are loaded, and before Lambda's runtime asks for the first event. If it fails,
- * the first request only takes a little longer.
+ * Does work while a function loads: after all its modules are loaded, and before Lambda's runtime asks for the first event. If the work
+ * fails, the first request only takes a little longer.
  */
 export function warmUp(step: () => Promise<void>): void {
   Promise.resolve()
