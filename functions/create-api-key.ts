@@ -8,7 +8,7 @@ import { auditRequest } from '../shared/stack/route-stack.ts';
 
 const kind = required('STAGE') === 'prod' ? 'live' : 'test';
 
-/** POST /api-keys: 201 and the key with its secret, which is shown only now; 400 for the name; 403 `api_key_limit_exceeded`. */
+/** POST /api-keys: 201 and the key with its secret, which is shown only now; 400 for an invalid name; 403 `api_key_limit_exceeded`. */
 export const handler = apiHandler('createApiKey', async ({ event, caller: { accountId }, deadlineAt }) => {
   const { name } = jsonBody(event);
   const key = await createApiKey(apiKeyStore, { accountId, name, kind, deadlineAt });

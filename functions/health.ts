@@ -14,8 +14,8 @@ warmUp(warmUpStorage);
 /** A dependency that does not answer within this time counts as down. */
 const PROBE_MS = 2_000;
 /**
- * A process probes at most this often. The route is open to everyone, and a flood of requests must not become a flood of calls. For this
- * long after an outage begins or ends, the answer may be wrong.
+ * A process probes at most this often. The route is open to everyone, and a flood of requests must not become a flood of calls to AWS. For
+ * this long after an outage begins or ends, the answer may be wrong.
  */
 const PROBED_EVERY_MS = 3_000;
 

@@ -22,7 +22,7 @@ export interface SynthesisSettings {
 /** Every finding about a template, even a warning, fails the synthesis, whatever the options of the CLI say. */
 const STRICT = { [FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT]: true, [STRICT_CFN_VALIDATE_ERRORS]: true };
 
-/** Names of context that the CDK CLI itself sets. Its other names contain a colon, a slash or an @. */
+/** Names of context that the CDK CLI itself sets. All other names that it sets contain a colon, a slash or an @. */
 const CONTEXT_OF_CDK = ['cli-telemetry', 'acknowledged-issue-numbers'];
 
 /**
@@ -38,7 +38,7 @@ export async function newApp(settings: SynthesisSettings): Promise<App> {
     context: recommendedFlags,
     postCliContext: STRICT,
     autoSynth: false,
-    // For tools that show the constructs; `npm start` and tests need no such file.
+    // Writes `tree.json`, for tools that show the constructs; `npm start` and tests do not need this file.
     treeMetadata: isChecked,
     builtinCloudFormationValidation: isChecked,
   });

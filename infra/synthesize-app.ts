@@ -17,8 +17,8 @@ import { BackupStack, SecondCopyStack } from './stacks/second-copy-stacks.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
 
 /**
- * Synthesizes the service as the settings of a stage say. `CDK_BUNDLES` names a folder that `npm run build` has filled; then
- * nothing is built.
+ * Synthesizes the service as the settings of a stage say. If `CDK_BUNDLES` names a folder that `npm run build` has filled, nothing is
+ * built.
  */
 export async function synthesizeApp(stage: StageConfig, settings: SynthesisSettings): Promise<void> {
   const app = await newApp(settings);

@@ -19,10 +19,9 @@ const PAUSE_MS = 10_000;
 const codeDeploy = new CodeDeployClient(callSettings(CALL_MS.database));
 
 /**
- * CodeDeploy calls this function when all requests to a moved function reach the new version of that function. This function sends
- * requests that the moved function handles, and reports the verdict: `Failed` takes the version back. If this function dies before
- * it has reported, CodeDeploy waits for an hour and then takes the version back. If it runs twice, CodeDeploy refuses the second
- * report.
+ * Checks a new version of another function. CodeDeploy calls this check when all requests to that function reach the new version. The check
+ * sends such requests and reports the verdict: `Failed` takes the version back. If the check dies before it has reported, CodeDeploy waits
+ * for an hour and then takes the version back. If the check runs twice, CodeDeploy refuses the second report.
  * @returns the verdict.
  */
 export async function handler(event: {

@@ -41,7 +41,7 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
   },
   async completeUpload(service) {
     const ticket = await needed(sendDirectly(service));
-    // The event of the bytes may have completed the upload before this request. The answer is the same.
+    // The event that the bytes have arrived may have completed the upload before this request. The answer is the same.
     await removing(service, ticket, () => api(service, 'POST', `/files/${ticket.id}/complete`, 201));
   },
   async completeArrivedUpload(service) {
@@ -65,7 +65,7 @@ export class NotJudged extends Error {
 }
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
-/** How long the event of a direct upload may take. It usually takes a second. */
+/** How long the event of a direct upload may take to make the file. It usually takes a second. */
 const EVENT_MS = 30_000;
 
 interface Ticket {
@@ -77,7 +77,10 @@ interface Ticket {
   };
 }
 
-/** The canary has no session. So the check of a route that needs one sends an unknown session. The route reads its tables, and refuses. */
+/**
+ * The canary has no session. So the check of a route that needs a session sends an unknown one. The route looks it up, and refuses the
+ * request.
+ */
 function refusedWithoutSession({ appUrl }: Service, method: string, path: string): Promise<string> {
   const cookie = ['session', '__Host-session'].map((name) => `${name}=${'0'.repeat(43)}`).join('; ');
   return ask(`${appUrl}/api/v1${path}`, { method, headers: { cookie, origin: appUrl } }, 401);
@@ -97,7 +100,10 @@ async function unless(statuses: readonly number[], step: Promise<unknown>): Prom
   });
 }
 
-/** Runs a step with a file or a ticket, and then deletes the file or ticket. If that fails, the canary deletes the file later, and the ticket ends by itself. */
+/**
+ * Runs a step with a file or a ticket, and then deletes the file or ticket. If the deletion fails, the canary deletes the file later; a
+ * ticket ends by itself.
+ */
 async function removing(service: Service, { id }: { id: string }, step: () => Promise<unknown>): Promise<void> {
   try {
     await step();

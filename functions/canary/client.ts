@@ -39,7 +39,9 @@ export function upload(service: Service, init: RequestInit = { body: FORM }): Pr
   return api<StoredFile>(service, 'POST', '/files', 201, { ...init, headers });
 }
 
-/** Sends a request of the API, with the key. @returns the JSON of the answer. @throws WrongAnswer when it has another status. */
+/**
+ * Sends a request to the API, with the key of the canary. @returns the JSON of the answer. @throws WrongAnswer when it has another status.
+ */
 export async function api<Body>(
   { appUrl, key }: Service,
   method: string,

@@ -33,7 +33,7 @@ export class PacedBody implements ArrivingBody {
   #waitedMs = 0;
   #bytes = 0;
   #ended = false;
-  /** The time since which the server waits for the next bytes; undefined while it does not wait. */
+  /** When the current wait for bytes began; undefined while the server does not wait. */
   #waitingSince: number | undefined;
   /** Ends the current wait for bytes with an error. */
   #failWait: (failure: ApiError) => void = () => {};
@@ -65,7 +65,7 @@ export class PacedBody implements ArrivingBody {
   }
 
   /**
-   * Ends the connection. The client gets no answer: Lambda and CloudFront pass none on before the whole body was read.
+   * Ends the connection. The client gets no answer: Lambda and CloudFront pass no answer on before the whole body was read.
    * @param failure  the error that the body throws to its readers from now on.
    */
   cut(failure: ApiError): void {
@@ -131,7 +131,7 @@ export class PacedBody implements ArrivingBody {
     try {
       return await Promise.race([next, late]);
     } catch (error) {
-      // A chunk may still arrive for the abandoned `next`. It is not read, and the socket is cut.
+      // Nobody awaits `next` any more. If it rejects later, that must not count as unhandled. A chunk that it still brings is not read.
       next.catch(() => {});
       if (error instanceof ApiError) throw this.#fail(error);
       throw this.#fail(

@@ -81,15 +81,15 @@ export class Places {
       if (!first) return;
       this.#occupants.delete(first);
       first.body.cut(
-        serviceUnavailable({ detail: 'cut: places were short, and it was refused already or came too slowly' }),
+        serviceUnavailable({ detail: 'cut: places were short, and the body was refused already or came too slowly' }),
       );
     }
   }
 
   /**
-   * The next body to cut. Refused bodies come first, whatever their pace and age, because their senders lose only the answer:
-   * those of strangers, then those of accounts. Then come slow uploads. Within each group the owner with the most places
-   * comes first, and of its bodies the slowest.
+   * The next body to cut. Refused bodies come first, whatever their pace and age, because their senders lose only the answer: those of
+   * strangers, then those of accounts. Then come slow uploads. Within each group, the owner with the most places comes first. Of the bodies
+   * of one owner, the slowest comes first.
    */
   #firstToGiveWay(): Known | undefined {
     const ranked = [...this.#occupants]

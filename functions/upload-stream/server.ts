@@ -30,9 +30,9 @@ import { type Occupant, type Owner, Places } from './places.ts';
  * The streaming lane. It takes forms that are too large for a Lambda event, or whose length is unknown. It is a Lambda Web Function, that
  * is, a plain HTTP server. It runs the same stack as `POST /files` behind the gateway, over a body that is still arriving.
  *
- * The path to it is half-duplex: no answer reaches the client before its whole body was read. So a refused body is drained first, within
- * the bounds of {@link PacedBody}. A body that breaks these bounds is cut. When there are more clients than this process can serve at the
- * same time, {@link Places} decides which body is cut.
+ * The path to this server is half-duplex: no answer reaches the client before the whole body was read. So a refused body is drained first,
+ * within the bounds of {@link PacedBody}. A body that breaks these bounds is cut. When there are more clients than this process can serve
+ * at the same time, {@link Places} decides which body is cut.
  */
 
 warmUp(warmUpStorage);
@@ -46,8 +46,8 @@ const SIZE = { maxBytes: maxBodyBytes, drainMaxBytes: 4 * maxBodyBytes };
 /** How long a refused body is drained, so that its client can read the answer. */
 const REFUSED = {
   /**
-   * As long as a rate-limit window. Most of these bodies are refused by the rate limit. If the client got its answer before the window is
-   * over, its next attempt would be refused as well.
+   * As long as a rate-limit window. Most of these bodies are refused by the rate limit. If the body were cut before the window is over, the
+   * client's next attempt would be refused as well.
    */
   ofAccount: { drainMs: RATE_WINDOW_MS },
   /** This is short, because the client has mistyped its key, or has invented a key in order to hold a place. */
@@ -126,7 +126,8 @@ async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
   };
   try {
     // If an upload is refused while its body arrives, it keeps its slot until the body is drained. There is one exception: if the account
-    // has used up its bytes of the day, `receiveUpload` does not drain the body. Then it is drained after this, without a slot.
+    // has used up its bytes of the day, `receiveUpload` does not drain the body. Then the body is drained after this function has ended,
+    // without a slot.
     return await receiveUpload(request, release);
   } finally {
     await release();

@@ -8,7 +8,7 @@ const DASHBOARD = join(import.meta.dirname, '../../dashboard');
 export interface DashboardFiles {
   /** The HTML page, and files with fixed names. */
   readonly pages: string;
-  /** What the page loads; these names change with the content. */
+  /** The files that the page loads. Their names change with their content. */
   readonly assets: string;
 }
 

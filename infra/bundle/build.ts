@@ -5,9 +5,9 @@ import { bundleFunctions } from './bundle.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build`: builds the dashboard and every function into `dist/`, with a software bill of materials (`sbom.cdx.json`), and
- * prints the size of each function. With `-- --record` it also writes the sizes to `sizes.json`; a test fails when a bundle is 5 %
- * larger than there.
+ * `npm run build`: builds the dashboard and every function into `dist/`, with a software bill of materials (`sbom.cdx.json`), and prints
+ * the size of each function. With `-- --record` it also writes the sizes to `sizes.json`; a test fails when a bundle is 5 % larger than its
+ * size in that file.
  */
 const dist = join(import.meta.dirname, '../../dist');
 await rm(dist, { recursive: true, force: true });

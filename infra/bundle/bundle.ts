@@ -14,8 +14,8 @@ const CREDENTIALS = {
 };
 
 /**
- * Bundles each function into `<outDir>/<name>/index.js`. Two calls of esbuild bundle all functions in a second; one call per function took
- * eleven seconds. It also writes a list of the packages that the bundles contain.
+ * Bundles each function into `<outDir>/<name>/index.js`. Two calls of esbuild bundle all functions in a second; one call per function would
+ * take eleven seconds. It also writes a list of the packages that the bundles contain.
  * @returns the size of each bundle in bytes, by name.
  * @throws Error with esbuild's messages when an entry cannot be bundled.
  */
@@ -36,7 +36,7 @@ export async function bundleFunctions(
 
 /**
  * The format is CommonJS. In ESM, `import … from 'node:http'` (in @middy/util) loads undici, which costs 36 ms and 13 MB at a cold start.
- * The SDK is bundled, because the runtime's own has no stated version and loads more slowly.
+ * The SDK is bundled, because the runtime's own SDK has no stated version and loads more slowly.
  */
 async function bundle(
   outDir: string,
@@ -53,8 +53,8 @@ async function bundle(
     format: 'cjs',
     // The SDK imports `node:http` dynamically at its first request, which would load undici, too.
     supported: { 'dynamic-import': false },
-    // Names are not shortened, because the log shows the names of error classes. (To shorten them and keep the names of classes and
-    // functions with `keepNames` makes a function load a tenth more slowly.)
+    // Names are not shortened, because the log shows the names of error classes. (With `keepNames`, names could be shortened without this
+    // loss, but a function would load a tenth more slowly.)
     minifyWhitespace: true,
     minifySyntax: true,
     // The packages' ES modules make smaller bundles than their CommonJS modules: for `getFile`, without our plugin, 443 kB instead of 1,101

@@ -5,8 +5,8 @@ import type { Plugin } from 'esbuild';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * Leaves out parts of the SDK that none of our functions uses, but that esbuild keeps because it cannot prove that. A cold start reads
- * every byte of a bundle, and runs every statement outside of functions (decision 0025).
+ * Leaves out parts of the SDK that none of our functions uses, but that esbuild keeps because it cannot prove that they are unused. A cold
+ * start reads every byte of a bundle, and runs every statement outside of functions (decision 0025).
  * @throws Error when a file of the SDK does not have the expected text.
  */
 export const leanSdk: Plugin = {
@@ -56,7 +56,7 @@ export const REPLACEMENTS: Readonly<Record<string, string>> = {
     export class Int64 { static fromNumber() { ${lacks('event streams')} } }`,
   // The client of DynamoDB names this command for endpoint discovery, which bundles do not contain (bundle.ts).
   'commands/DescribeEndpointsCommand.js': `export class DescribeEndpointsCommand { constructor() { ${lacks('endpoint discovery')} } }`,
-  // Our clients have no logger. The second file hides secrets in what a logger would get.
+  // Our clients have no logger. The file `schemaLogFilter.js` hides secrets in the texts that a logger would get.
   'middleware-logger/loggerMiddleware.js': `export const loggerMiddlewareOptions = {};
     export const loggerMiddleware = () => { ${lacks('logger of the SDK')} };
     export const getLoggerPlugin = ({ logger }) => ({
@@ -75,8 +75,8 @@ export function replaced(original: string, replacement: string, file: string): s
 }
 
 /**
- * Lets esbuild leave out the paginators that a function does not use, with their commands. It keeps the call of a function unless a comment
- * says that the call has no effect.
+ * Lets esbuild leave out the paginators that a function does not use, with their commands. By default esbuild keeps every call of a
+ * function. The comment that is added here says that the call has no effect.
  * @throws Error when the file makes a paginator in another way.
  */
 export function withPurePaginators(pagination: string): string {
@@ -90,7 +90,7 @@ export function withPurePaginators(pagination: string): string {
 
 /**
  * Replaces computed keys of schemas by their text: `{ [_hH]: … }` becomes `{ "httpHeader": … }`. Evaluating a computed key may have an
- * effect, so with them esbuild would keep the schemas of all operations.
+ * effect, so esbuild would keep the schemas of all operations.
  * @throws Error when no key is written like that.
  */
 export function withLiteralKeys(schemas: string): string {
@@ -118,7 +118,7 @@ export function withoutUnusedErrors(schemas: string): string {
 
 let ourCode: string | undefined;
 
-/** True when our code names the class of an error. The name in a text (`failures.ts` has some) needs no class. */
+/** True when our code names the class of an error. A name in quotes (`failures.ts` has some) needs no class. */
 function isMentioned(error: string): boolean {
   ourCode ??= ['shared', 'functions'].flatMap(sourcesIn).join('\n');
   return new RegExp(`(?<!')\\b${error}\\b`).test(ourCode);

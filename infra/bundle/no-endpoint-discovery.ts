@@ -1,6 +1,6 @@
 /**
- * Replaces the SDK's endpoint discovery in the bundles. The client of DynamoDB still sets it up, with a cache of a thousand entries. No
- * operation that we call uses it. An operation that uses it would fail here.
+ * Replaces the SDK's endpoint discovery in the bundles. The client of DynamoDB would always set up endpoint discovery, with a cache of a
+ * thousand entries, but no operation that we call uses it. An operation that uses it would fail here.
  */
 export const resolveEndpointDiscoveryConfig = <Config>(config: Config): Config => config;
 

@@ -1,6 +1,6 @@
 /**
- * Replaces the SDK's event streams in the bundles, which would make each of them some 50 kB larger. Only `SelectObjectContent` of S3
- * uses such a stream; that operation would fail here.
+ * Replaces the SDK's event streams in the bundles, which would make each bundle some 50 kB larger. Only `SelectObjectContent` of S3 uses
+ * such a stream; that operation would fail here.
  */
 export const resolveEventStreamSerdeConfig = <Config>(config: Config): Config => config;
 

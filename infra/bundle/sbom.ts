@@ -29,7 +29,7 @@ export interface Bom {
  * @throws Error naming a bundled package that is not in package-lock.json.
  */
 export async function sbomOf(bundles: string): Promise<Bom> {
-  // Vite sets NODE_ENV to `production` when it builds the dashboard. With that, npm would leave out the packages for development.
+  // Vite sets NODE_ENV to `production` when it builds the dashboard. With this value, npm would leave out the packages for development.
   const env = { ...process.env, NODE_ENV: undefined };
   const options = { cwd: ROOT, maxBuffer: 64 * 1_024 * 1_024, env };
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];

@@ -40,7 +40,7 @@ const CACHED_ERRORS = [400, 403, 404, 405, 416, 500, 501, 503, 504];
 /** Other sites must not embed these responses. (The header does not affect scripts that CORS allows.) */
 const SAME_ORIGIN_RESOURCES = { header: 'Cross-Origin-Resource-Policy', value: 'same-origin', override: true };
 
-/** The "app" distribution: API and dashboard on one origin, so that the cookie API needs no CORS. */
+/** The "app" distribution: API and dashboard on one origin, so that the API needs no CORS. */
 export class AppDistribution extends Construct {
   readonly distribution: cloudfront.Distribution;
 
@@ -122,9 +122,9 @@ export class AppDistribution extends Construct {
       comment: 'API and dashboard',
       errorResponses: [
         ...CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-        // CloudFront's own errors are HTML, and a crashed Web Function's answer is empty. An error page replaces every
-        // response with its status, including the API's with their code and `X-Request-Id`. So only statuses that the API
-        // never uses get one; 400, 403, 503 and 504 do not (decision 0012).
+        // CloudFront's own errors are HTML, and a crashed Web Function's answer is empty. An error page replaces every response with its
+        // status, including the API's with their code and `X-Request-Id`. So only statuses that the API never uses get an error page; 400,
+        // 403, 503 and 504 do not (decision 0012).
         ...errorResponses({ 502: 'service_unavailable' }, Duration.seconds(0)),
         URL_TOO_LONG,
       ],
@@ -181,15 +181,15 @@ export class AppDistribution extends Construct {
       webAclArn: props.webAclArn,
       domain: props.stage.appDomain,
       unfiltered:
-        'A web ACL is charged by the month, so a stage may be without; accounts and logins are limited without it',
+        'A web ACL is charged by the month, so a stage may have none; the rate limits of accounts and logins do not need it',
       unlogged:
-        'A line of this log has the query, which may be the code of a login; a log without it is delivered to CloudWatch (decision 0036)',
+        'A line of this log has the query string, which may contain the code of a login; a log without query strings is delivered to CloudWatch (decision 0036)',
     });
   }
 
   /**
    * Forwards all headers of the viewer except two. `Host` must be the origin's own; `Expect` makes a Web Function answer 417. The policy
-   * cannot be an allow list, because CloudFront does not permit `Authorization` on one.
+   * cannot be an allow list, because CloudFront does not permit `Authorization` on an allow list.
    */
   private allButHost(): cloudfront.OriginRequestPolicy {
     return new cloudfront.OriginRequestPolicy(this, 'AllButHost', {

@@ -3,10 +3,10 @@ import type { IConstruct } from 'constructs';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /**
- * Accepts the findings in the role of the function with which CDK copies assets into a stack's buckets. CDK creates one per
- * stack, and only CloudFormation calls it, during a deployment.
- * @param actions  the actions with wildcards that CDK grants it.
- * @param prefix  the prefix of the keys that it writes; '' for the whole bucket.
+ * Accepts the findings in the role of the function with which CDK copies assets into a stack's buckets. CDK creates one such function per
+ * stack. Only CloudFormation calls the function, during a deployment.
+ * @param actions  the actions with wildcards that CDK grants the role.
+ * @param prefix  the prefix of the keys that the function writes; '' for the whole bucket.
  */
 export function acceptCopierRole(
   role: IConstruct,

@@ -52,8 +52,8 @@ export class CdnDistribution extends Construct {
       comment: 'Uploaded files',
       ...viewerSide(this, props, props.stage.cdnDomain),
       defaultBehavior: {
-        // This grants listing only, without which S3 would answer 403 instead of 404 for a missing key. `grantRead` grants reading,
-        // because it can limit that to a prefix.
+        // This grants listing only, without which S3 would answer 403 instead of 404 for a missing key. `grantRead` grants reading, because
+        // it can limit reading to a prefix.
         origin: origins.S3BucketOrigin.withOriginAccessControl(props.uploads, {
           originAccessLevels: [cloudfront.AccessLevel.LIST],
         }),
@@ -91,9 +91,9 @@ export class CdnDistribution extends Construct {
       webAclArn: props.webAclArn,
       domain: props.stage.cdnDomain,
       unfiltered:
-        'A web ACL is charged by the month, so a stage may be without; this distribution serves only files, by their links',
+        'A web ACL is charged by the month, so a stage may have none; this distribution serves only files, by their links',
       unlogged:
-        'A line of this log has the address of the reader; a log without it is delivered to CloudWatch (decision 0027)',
+        'A line of this log has the address of the reader; a log without addresses is delivered to CloudWatch (decision 0027)',
     });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',

@@ -19,7 +19,7 @@ export class GatewayKey extends Construct {
       value: this.value,
       description: 'Sent by CloudFront with every request',
     });
-    // The plan has no limits: the gateway's stage has some for all clients, and the functions count each account.
+    // The plan has no limits of its own: the gateway's stage limits all clients together, and the functions limit each account.
     const plan = new apigateway.UsagePlan(this, 'Plan', { apiStages: [{ stage: api.deploymentStage }] });
     plan.addApiKey(key);
   }

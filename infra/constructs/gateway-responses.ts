@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 /**
  * The responses of the gateway itself, which it sends when no function answers. Each gets the status of its error code, except the two
  * defaults. A default is used for a whole class of statuses (4xx or 5xx), so its answers keep the gateway's status. API Gateway does not
- * let a template change `REQUEST_TOO_LARGE`, its 413 for bodies over 10 MiB; the edge rejects those first.
+ * let a template change `REQUEST_TOO_LARGE`, its 413 for bodies over 10 MiB; the edge rejects such bodies first.
  */
 const RESPONSES: readonly { type: ResponseType; code: ErrorCode; keepStatus?: boolean }[] = [
   { type: ResponseType.ACCESS_DENIED, code: 'forbidden' },

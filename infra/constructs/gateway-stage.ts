@@ -14,11 +14,11 @@ interface Throttle {
 }
 
 /**
- * The throttles by class of the route; the functions count each account. By default an AWS account runs 1,000 functions at once. So a flood
- * of one kind takes at most a third of them, even when every answer takes a second. The rest is left for the other routes, events and the
- * sweeper. Above its throttle a route answers with our own 429. All APIs of an account share a limit: 10,000 requests per second, or 2,500
- * in newer Regions. The sum of the throttles of the routes is below that. The catch-alls for unknown paths and methods are not counted in
- * the sum.
+ * The throttles by class of the route. They are for all clients together; the functions limit each account. By default an AWS account runs
+ * 1,000 functions at once. So a flood of requests to one method of a route takes at most a third of them, even when every answer takes a
+ * second. The rest is left for the other routes, events and the sweeper. Above its throttle a route answers with our own 429. All APIs of
+ * an account share a limit: 10,000 requests per second, or 2,500 in newer Regions. The sum of the throttles of the routes is below both.
+ * The catch-alls for unknown paths and methods are not counted in the sum.
  */
 const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
   uploads: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },
@@ -97,7 +97,8 @@ export function acceptGateway(api: apigateway.RestApi): void {
   acceptFindings(api.deploymentStage, {
     APIG3:
       'A web ACL on the gateway would see the addresses of CloudFront, not of clients; an operator’s web ACL is on the distribution',
-    APIG6: 'The access log has a line for every request; an execution log would repeat it, and would never expire',
+    APIG6:
+      'The access log has a line for every request; an execution log would repeat that line, and would never expire',
   });
   const managed = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';
   acceptFindings(api.node.findChild('CloudWatchRole'), {

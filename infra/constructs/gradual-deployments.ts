@@ -65,7 +65,7 @@ export class GradualDeployments extends Construct {
   addAlias(fn: lambda.Function, name: string, events: lambda.EventInvokeConfigOptions = {}): lambda.Alias {
     const alias = new lambda.Alias(fn, 'Live', { aliasName: LIVE, version: fn.currentVersion, ...events });
     this.allow(['lambda:GetAlias', 'lambda:UpdateAlias'], [fn.functionArn]);
-    // CodeDeploy calls this for the alias and for both versions. The template does not know the numbers of versions.
+    // CodeDeploy calls this action for the alias and for both versions. The template does not know the numbers of versions.
     this.allow(['lambda:GetProvisionedConcurrencyConfig'], [`${fn.functionArn}:*`]);
     acceptFindings(this.#role.node.findChild('DefaultPolicy'), {
       [`IAM5[Resource::${arnInFindings(fn)}:*]`]:

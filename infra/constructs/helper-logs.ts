@@ -3,8 +3,8 @@ import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 
 /**
- * Gives the functions that CDK itself adds to a stack a log group that is deleted with the stack. Lambda would create one
- * that is kept for ever. Call it after everything else of the stack has been added.
+ * Adds a log group for the functions that CDK itself adds to a stack. This log group is deleted with the stack; a log group that Lambda
+ * creates would be kept for ever. Call this function when the stack is otherwise complete.
  */
 export function addHelperLogs(stack: Stack): void {
   // CDK creates these functions as plain resources, without the class that has a property for the log group.

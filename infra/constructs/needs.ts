@@ -55,7 +55,7 @@ export interface SharedResources {
   readonly auditLog: { readonly name: string; readonly arn: string };
 }
 
-/** What one function needs. {@link bindNeeds} derives both its grants and its environment from this, so they cannot differ. */
+/** What one function needs. {@link bindNeeds} derives both its grants and its variables from this, so they always match. */
 export interface Needs {
   readonly tables?: readonly TableUse[];
   readonly uploads?: readonly BucketUse[];

@@ -39,9 +39,9 @@ export interface ServiceFunctionProps {
 export interface FailedEvents {
   /** The number of retries, 0 to 2. The first comes after one minute, the second two minutes later. */
   readonly retryAttempts: number;
-  /** The age at which Lambda gives up an event, 60 to 21,600. */
+  /** The age at which Lambda discards an event, 60 to 21,600. */
   readonly maxAgeSeconds: number;
-  /** The queue receives the events that were given up, with the last error. */
+  /** The queue receives the events that failed at every attempt or became too old, with the last error. */
   readonly queue: sqs.IQueue;
 }
 
@@ -93,9 +93,9 @@ export class ServiceFunction extends Construct {
 }
 
 /**
- * Makes a text that changes whenever the template writes the variables differently. The CDK publishes a version in such a case. But Lambda
- * refuses to publish a version of a function that has not changed, and then the deployment fails. For example, when a restored table is
- * imported, its name in the template becomes a reference to the same table. The text makes sure that the function has changed.
+ * Makes a text that changes whenever the template writes the variables differently. In that case the CDK publishes a new version. But
+ * Lambda refuses to publish a version of a function that has not changed, and then the deployment fails. For example, when a restored table
+ * is imported, its name in the template becomes a reference to the same table. The text makes sure that the function has changed.
  */
 function describeVariables(environment: Record<string, string>, stack: Stack): string {
   const text = JSON.stringify(stack.resolve(environment));

@@ -9,9 +9,9 @@ import { commitOf, type Difference, describe, differences, readDeployed } from '
 
 /**
  * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks the
- * service. Without an option that allows it, the command refuses to deploy settings that differ from those of the last deployment. So the
- * deployment of an older checkout brings back neither older settings nor an empty table. If the command dies before CDK deploys, nothing
- * has changed. If it dies later, CloudFormation finishes the stack that is being deployed, and another run deploys the rest.
+ * service. The command deploys settings that differ from those of the last deployment only if an option allows this. So the deployment of
+ * an older checkout brings back neither older settings nor an empty table. If the command dies before CDK deploys, nothing has changed. If
+ * it dies later, CloudFormation finishes the stack that is being deployed, and another run deploys the rest.
  */
 
 const OPTIONS = {

@@ -37,13 +37,14 @@ export async function appUrlOf({ name, place }: StageConfig): Promise<string> {
 
 async function readParameterIn({ region }: StageConfig['place'], name: string): Promise<string | undefined> {
   process.env.AWS_REGION = region;
-  // The client of this module reads the Region when it is loaded.
+  // The AWS client in parameters.ts reads the Region when that module is loaded.
   const { readParameter } = await import('../../shared/aws/parameters.ts');
   return readParameter(name);
 }
 
 /**
- * Compares the file of a stage with what is deployed. Older versions noted the commit among the settings as well; it is left out.
+ * Compares the file of a stage with what is deployed. Older versions noted the commit among the settings as well; the commit is not
+ * compared.
  */
 export function differences(stage: StageConfig, deployed: DeployedSettings): Difference[] {
   const inFile = deployedSettings(stage);
@@ -69,7 +70,7 @@ export class NotDeployed extends Error {}
 
 /**
  * Requires that a stage is deployed as its file says. A program that works with a deployed stage calls this first.
- * @param matters  true for a setting that must be as deployed.
+ * @param matters  says for the name of a setting whether it must be as deployed.
  * @throws NotDeployed saying that the stage is not deployed, or which settings differ.
  */
 export async function requireDeployed(

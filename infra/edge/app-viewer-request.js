@@ -1,7 +1,7 @@
 /**
- * The viewer-request function of the "app" distribution (dashboard and API on one host). It selects the origin for a body,
- * rejects what no origin can take, and tells the API the viewer's address. CloudFront Functions runtime 2.0: ES 5.1 and the
- * few newer features it documents; no `?.`, `??`, spread, destructuring or `for...of`.
+ * The viewer-request function of the "app" distribution (dashboard and API on one host). It selects the origin by the body, rejects
+ * requests that no origin can take, and tells the API the viewer's address. It is written for CloudFront Functions runtime 2.0: ES 5.1 and
+ * the few newer features that CloudFront documents; no `?.`, `??`, spread, destructuring or `for...of`.
  */
 import cf from 'cloudfront';
 
@@ -21,8 +21,8 @@ const FOR_PROGRAMS_PATH = '/llms.txt';
 const HEAD_MAX_BYTES = 9216;
 
 /**
- * No route has a longer path: the longest has 59 characters, 177 if all are percent-encoded. The runtime ends a function
- * after about a millisecond of computing, so it must not decode thousands of escapes.
+ * No route has a longer path: the longest has 59 characters, 177 if all are percent-encoded. The runtime ends a function after about a
+ * millisecond of computing, so this function must not decode thousands of escapes.
  */
 const PATH_MAX_LENGTH = 512;
 
@@ -76,7 +76,7 @@ function handler(event) {
     if (path === FOR_PROGRAMS_PATH) request.uri = `/api/v1${path}`;
     return request;
   }
-  // A distribution has an origin only if a path leads to it, so the streaming origin has this path. A request to it would bypass the
+  // A distribution has an origin only if a path leads to it, so the streaming origin has this path. A request to this path would bypass the
   // checks of an upload.
   if (path === '/upload-stream-origin') return errorAnswer(event, 'not_found');
   request.querystring = withoutSemicolons(request.querystring);
@@ -115,9 +115,9 @@ function withoutSemicolons(query) {
 }
 
 /**
- * Maps a path of the dashboard to a file. The dashboard is one page: a path whose last segment has no extension is one of its
- * views. This function rejects unknown files, because the bucket would answer with XML. It has no list of the assets, because
- * a page that was loaded before an upgrade asks for older ones.
+ * Maps a path of the dashboard to a file. The dashboard is one page: a path whose last segment has no extension is one of its views. This
+ * function rejects unknown files, because the bucket would answer with XML. It has no list of the assets, because a page that was loaded
+ * before an upgrade asks for older assets.
  * @param {string} path
  * @returns {string} the file's path in the bucket, '' when there is no such file.
  */
@@ -156,7 +156,8 @@ function routeBody(event) {
   }
   if (chunked) return rejectBody(event, 'length_required');
   if (length === undefined || length <= INLINE_BODY_MAX_BYTES) return request;
-  // Some clients send a file as the body itself, without a form. Their mistake is not the size of the file but the type of the body.
+  // Some clients send a file as the body itself, without a form. For them the error names the type of the body, whatever the size of the
+  // file.
   return rejectBody(event, isUpload(request) && !hasUploadType(request) ? 'unsupported_media_type' : 'file_too_large');
 }
 
@@ -253,7 +254,8 @@ function redirectToDashboard(event) {
 }
 
 /**
- * Sets all headers of an answer itself, because it is not documented whether a response headers policy applies to it.
+ * The headers of every answer of this function. It is not documented whether a response headers policy applies to such an answer, so all
+ * headers are set here.
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @returns {Record<string, import('cloudfront').Value>}
  */

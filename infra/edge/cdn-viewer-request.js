@@ -22,7 +22,7 @@ function handler(event) {
   }
   request.uri = link[1];
   request.querystring = {};
-  // The viewer-response function evaluates these two. S3 would answer 412 with XML, and CloudFront has no error pages for 412.
+  // The viewer-response function evaluates these two headers. S3 would answer 412 with XML, and CloudFront has no error pages for 412.
   delete request.headers['if-match'];
   delete request.headers['if-unmodified-since'];
   return request;

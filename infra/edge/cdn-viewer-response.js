@@ -2,7 +2,7 @@
  * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type, and gives text
  * its charset. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
  * downloads have in common: nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, and the removal of metadata. CloudFront Functions
- * runtime 2.0, like app-viewer-request.js. CloudFront does not run it for statuses of 400 and above.
+ * runtime 2.0, like app-viewer-request.js. CloudFront does not run this function for statuses of 400 and above.
  */
 
 /** A browser executes nothing of such a response, and gives its document an origin of its own. */
@@ -16,7 +16,7 @@ const MEDIA =
   "sandbox allow-same-origin; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 /**
- * Safari does not show a PDF in a sandbox, and applies the file's policy to its viewer's styles. A script in a PDF cannot
+ * Safari does not show a PDF in a sandbox, and applies the file's policy to the styles of its own PDF viewer. A script in a PDF cannot
  * leave the viewer (decision 0019).
  */
 const PDF = "default-src 'none'; style-src 'unsafe-inline'";

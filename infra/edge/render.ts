@@ -9,7 +9,9 @@ export type EdgeFunctionFile = 'app-viewer-request.js' | 'cdn-viewer-request.js'
 /** Matches text that needs no escape in a string literal. */
 const PLAIN_TEXT = /^[\w./|-]*$/;
 
-/** The block of constants in a function's file: its first line is this comment, then there is one `const` per line. */
+/**
+ * The block of constants in a function's file. The first line is the comment that this pattern names; then there is one `const` per line.
+ */
 const BLOCK = /^\/\/ Filled in when the stack is synthesized.*\n((?:const \w+ = .*;\n)+)/m;
 const CONSTANT = /^const (\w+) = (.*);$/gm;
 

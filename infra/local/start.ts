@@ -37,7 +37,7 @@ async function start(port: number, dataDir: string): Promise<void> {
   const assembly = join(dataDir, 'cdk.out');
   const [engines, { startService }] = await Promise.all([
     startEngines(dataDir, process.env),
-    // Loading the service takes a second, so it starts only after the checks above, together with the other steps.
+    // Loading this module takes a second, so the import begins only after the checks above, at the same time as the other steps.
     import('../../local-aws/service.ts'),
     synthesizeWhenChanged(assembly, stopping.signal),
   ]);

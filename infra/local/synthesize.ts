@@ -27,7 +27,7 @@ export async function synthesizeWhenChanged(directory: string, signal?: AbortSig
   await writeFile(note, inputs);
 }
 
-/** Folders that the stacks do not read. They do not read folders whose names begin with a dot, either. */
+/** Folders that the stacks do not read. The stacks also do not read files and folders whose names begin with a dot. */
 const NO_SOURCES = new Set(['cdk.out', 'coverage', 'dist', 'docs', 'node_modules', 'test']);
 
 /**
@@ -67,7 +67,7 @@ export async function synthesize(directory: string, signal?: AbortSignal): Promi
   });
   const [complaint, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   if (code === 0) return;
-  // The message of a failed bundle has a line for each mistake. The stack of the synthesizer is left out.
+  // The message of a failed bundle has a line for each mistake. The stack trace of the synthesizer is left out.
   const sentence = /^\w*Error: ([\s\S]*?)\n {4}at /m.exec(complaint)?.[1];
   throw new Error(sentence ?? `infra/app.ts ended with ${code}: ${complaint.trim()}`);
 }

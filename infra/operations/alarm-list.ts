@@ -6,7 +6,7 @@ export type Urgency = 'page' | 'ticket';
 
 interface ListedAlarm {
   readonly urgency: Urgency;
-  /** What it means, in one sentence. */
+  /** What it means when the alarm starts. */
   readonly meaning: string;
 }
 
@@ -22,7 +22,7 @@ export const ALARMS = {
   CanaryFailing: {
     urgency: 'page',
     meaning:
-      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service, even if too few try it to start another alarm.',
+      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service. If few people try it, no other alarm starts.',
   },
   ApiBudgetFast: {
     urgency: 'page',
@@ -42,7 +42,7 @@ export const ALARMS = {
   LoginFailures: {
     urgency: 'page',
     meaning:
-      'At least a tenth of the steps of logins fail because of the service or the identity provider. Such an answer is a redirect, which the alarms on 5xx do not count.',
+      'At least a tenth of the steps of logins fail because of the service or the identity provider. A browser gets a redirect instead of an error, so the alarms on 5xx do not count these failures.',
   },
   StreamingFailures: {
     urgency: 'page',
@@ -67,12 +67,12 @@ export const ALARMS = {
   Concurrency: {
     urgency: 'ticket',
     meaning:
-      'The functions of the AWS account in this Region use four fifths of the executions that may run at the same time. Beyond that quota, requests are answered 503.',
+      'The functions of the AWS account in this Region use four fifths of the quota for executions at the same time. Beyond the quota, requests are answered 503.',
   },
   GatewayThrottles: {
     urgency: 'ticket',
     meaning:
-      'The gateway refuses requests with 429, because all clients together send more to one route than it admits. Clients within their own limits are refused as well.',
+      'The gateway refuses requests with 429, because all clients together send more to one route than that route admits. Clients within their own limits are refused as well.',
   },
   FailedEvents: {
     urgency: 'ticket',

@@ -27,7 +27,7 @@ export function addAlarmTopics(
   return topics;
 }
 
-/** Adds an alarm of the list over one metric. */
+/** Adds one of the {@link ALARMS}, on one metric. */
 export function addNotifyingAlarm(
   scope: Construct,
   { stage, topics }: { readonly stage: StageConfig; readonly topics: AlarmTopics },
@@ -37,7 +37,7 @@ export function addNotifyingAlarm(
   return notify(topics, name, addAlarm(scope, stage, name, { ...settings, description: descriptionOf(name) }));
 }
 
-/** Lets an alarm of the list publish to the topic of its urgency, when it starts and when it ends. */
+/** Lets one of the {@link ALARMS} publish to the topic of its urgency, when the alarm starts and when it ends. */
 export function notify(topics: AlarmTopics, name: AlarmName, alarm: AlarmBase): AlarmBase {
   const topic = new SnsAction(topics[ALARMS[name].urgency]);
   alarm.addAlarmAction(topic);

@@ -186,7 +186,7 @@ export class Alarms extends Construct {
 
 /**
  * The percentage of failures within half an hour. A single failure does not count, because with few requests it would be a large
- * percentage; a person whose request failed tries again.
+ * percentage. If the fault lasts, the person tries again, and the second failure counts.
  * @param metrics  `failures`, and the metrics that `all` refers to.
  * @param all  the expression for the number that is 100 percent.
  */

@@ -3,7 +3,7 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 
 /**
  * Adds a monthly budget of the whole AWS account. AWS sends mail to the addresses when it forecasts that the month will cost more than the
- * budget, and when it has. The budget stops nothing.
+ * budget, and when the month has cost more. The budget stops nothing.
  * @param name  must be unique in the account.
  */
 export function addBudget(

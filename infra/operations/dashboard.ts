@@ -12,7 +12,7 @@ import {
   type Watched,
 } from './watched.ts';
 
-/** Adds the CloudWatch dashboard: the state of the alarms, and the metrics to look at when one is in alarm. */
+/** Adds the CloudWatch dashboard: the state of the alarms, and the metrics to look at when an alarm has started. */
 export function addDashboard(
   scope: Construct,
   watched: Watched,

@@ -31,8 +31,8 @@ const BUDGET_OF_AN_HOUR = 1 / 20;
 
 /**
  * The alarms on CloudFront's metrics, the logs of the distributions, and the budget. CloudFront's metrics and logs are only in us-east-1.
- * So their alarms and topics are there as well, wherever the service is (decision 0007). A budget has no Region. The stack keeps only logs,
- * and no other stack refers to it.
+ * So the alarms on these metrics, and their topics, are there as well, wherever the service is (decision 0007). A budget has no Region. The
+ * stack keeps only logs, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, props: EdgeAlarmsStackProps) {
@@ -62,7 +62,10 @@ export class EdgeAlarmsStack extends Stack {
     return Fn.getStackOutput(producer.stackName, output.logicalId, place.region);
   }
 
-  /** The average may be inexact: CloudFront does not document whether it weighs each minute by the number of its requests. */
+  /**
+   * The error rate of a long period may be inexact. It is an average, and CloudFront does not document whether each minute counts by the
+   * number of its requests.
+   */
   private serverErrors(
     name: 'AppServerErrors' | 'CdnServerErrors',
     stage: StageConfig,

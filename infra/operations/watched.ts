@@ -69,7 +69,9 @@ export function edgeMetric(
   });
 }
 
-/** S3's own count of the PUTs of direct uploads, of all or of those that it rejected. Source: S3, "Metrics and dimensions". */
+/**
+ * S3's own count of the PUTs of direct uploads: of all, or of those that it answered with 4xx or 5xx. Source: S3, "Metrics and dimensions".
+ */
 export function directUploadRequests(
   { resources }: Watched,
   metricName: 'PutRequests' | '4xxErrors' | '5xxErrors' = 'PutRequests',

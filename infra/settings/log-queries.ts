@@ -38,7 +38,7 @@ export interface SavedQuery {
   readonly meaning: string;
   /** The logs that it reads. `service`: functions, gateway and audit trail. `requests`, `downloads`: CloudFront's, in us-east-1. */
   readonly of: 'service' | 'requests' | 'downloads';
-  /** What `{{…}}` in the text stands for, with an example; absent when there is none. */
+  /** What `{{…}}` in the text stands for, with an example; absent when the text has no `{{…}}`. */
   readonly parameter?: { readonly name: string; readonly example: string };
   readonly text: string;
 }
@@ -49,14 +49,16 @@ const NUMBERS =
 
 const REQUEST = `fields @timestamp, message, route, status, code, detail, ${NUMBERS}, outcome, request_id, account_id, key_prefix, client_address`;
 
-/** Finds every line that contains the id anywhere: also Lambda's own lines, and ids in the text of an error. For random ids only. */
+/**
+ * Finds every line that contains the id anywhere: also Lambda's own lines, and ids in the text of an error. Use this for random ids only.
+ */
 const containing = (parameter: string) => `filter @message like "{{${parameter}}}"`;
 
 /**
  * Finds the lines that have exactly this value in a field. Lambda wraps the lines of a Web Function (large uploads) in a record of its own.
  * There the line is a text with escaped quotes, or an object, and Insights does not find the field. In such a line a regular expression
- * finds it. (In it the dots of an IPv4 address match any character. It still finds no other address: if the length and the digits are the
- * same, the dots are in the same places.)
+ * finds the value. (In that expression, the dots of an IPv4 address match any character. It still finds no other address: when all digits
+ * are in the same places, so are the dots.)
  */
 const having = (field: string, parameter: string) =>
   String.raw`filter ${field} = "{{${parameter}}}" or (not ispresent(${field}) and @message like /${field}\\*":\\*"{{${parameter}}}\\*"/)`;

@@ -144,7 +144,10 @@ export interface StageConfig {
   /** Whether the canary, a client of our own, tries the service every five minutes. */
   readonly canary: boolean;
   readonly monthlyBudgetUsd: number | undefined;
-  /** Without it, both distributions have names under cloudfront.net, which are separate sites (Public Suffix List). */
+  /**
+   * A distribution without a domain of the operator has a name under cloudfront.net. Each such name is a site of its own (Public Suffix
+   * List).
+   */
   readonly appDomain: CustomDomain | undefined;
   /**
    * The operator must choose another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie.
@@ -177,7 +180,10 @@ export function appUrlParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/app-url`;
 }
 
-/** Returns the name of the SSM parameter, a SecureString, that holds the API key of the canary. `npm run admin -- open-canary` makes it. */
+/**
+ * Returns the name of the SSM parameter, a SecureString, that holds the API key of the canary. `npm run admin -- open-canary` writes the
+ * parameter.
+ */
 export function canaryKeyParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/canary-key`;
 }
@@ -396,7 +402,7 @@ class Check {
 
   /**
    * Checks that a value is an object without unknown names.
-   * @param word  a text that the setting may be as well. The caller has accepted it before; here it is only named in the error.
+   * @param word  a text that the setting may be instead. The caller has already accepted this text; here it is only named in the error.
    */
   names(setting: string, value: unknown, known: readonly string[], word?: string): void {
     const choices = `${word === undefined ? '' : `"${word}" or `}an object with ${known.join(', ')}`;

@@ -33,17 +33,17 @@ export interface ApiStackProps extends ServiceStackProps {
 }
 
 /**
- * The memory of a route, in MB, which decides its share of a processor: 1,769 MB are one, and one is all that JavaScript uses.
+ * The memory of a route, in MB. It decides the share of a processor: 1,769 MB give a whole processor, and JavaScript uses no more than one.
  *
- * A details request takes about 2 ms of a processor (`npm run bench -- functions`) and, by our estimate, waits 10 ms for
- * DynamoDB. So a million of them cost with
+ * A details request takes about 2 ms of a processor (`npm run bench -- functions`) and, by our estimate, waits 10 ms for DynamoDB. So a
+ * million of these requests cost, by memory:
  *
  *     256 MB    24 ms each    $0.08
  *     512 MB    17 ms each    $0.11
  *     1,024 MB  13 ms each    $0.18
  *     1,769 MB  12 ms each    $0.28
  *
- * beside $0.20 for the invocations and $3.50 for the gateway. The first request of an environment takes 10 ms of a whole processor. With
+ * The invocations cost another $0.20, and the gateway $3.50. The first request of an environment takes 10 ms of a whole processor. With
  * these four sizes that is 69, 35, 17 and 10 ms. More than 512 MB costs more than it gives to a route that mostly waits.
  */
 const MEMORY_DEFAULT_MB = 512;
@@ -76,8 +76,8 @@ const WITHOUT_ALIAS: ReadonlySet<string> = new Set(['sweep']);
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
 /**
- * How many events are handled at the same time. Each usually takes a second, or as long as the attempt of the client that it
- * waits for.
+ * How many events are handled at the same time. An event usually takes a second. If the client's own attempt is under way, the event takes
+ * as long as that attempt.
  */
 const SETTLING_CONCURRENCY = 20;
 
@@ -231,8 +231,8 @@ export class ApiStack extends Stack {
     // one does the same within a minute.
     const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55, {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
-      // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. One execution is
-      // for a sweep, one for the next if the event of the first came late. More would only compete for the same rows.
+      // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. Two executions are enough: one
+      // for a sweep, and one for the next sweep if the first began late. More would only compete for the same rows.
       ...(reservesConcurrency && { reservedConcurrency: 2 }),
     });
     new events.Rule(this, 'EveryMinute', {
@@ -266,7 +266,10 @@ export class ApiStack extends Stack {
   }
 }
 
-/** It has one permission per function for the whole API, not two per method. A function's policy has at most 20 KB. */
+/**
+ * Connects methods to a function, by one permission for the whole API. Two permissions per method might exceed the 20 KB of a function's
+ * policy.
+ */
 function integration(target: lambda.IFunction): apigateway.LambdaIntegration {
   return new apigateway.LambdaIntegration(target, { scopePermissionToMethod: false });
 }

@@ -38,7 +38,7 @@ export interface DataStackProps {
 /**
  * The resources that must outlive every deployment: the tables, the files, the secrets, the audit trail, and the distribution whose address
  * is in every link. This stack needs no other stack but the firewall and the second copy, if the stage has them. So a failed deployment of
- * the others cannot affect it.
+ * other stacks cannot affect this one.
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
@@ -108,7 +108,7 @@ export class DataStack extends Stack {
     addHelperLogs(this);
   }
 
-  /** The environment of `npm run admin`. It uses the operator's own credentials, so the stack grants it nothing. */
+  /** The environment of `npm run admin`. The command uses the operator's own credentials, so the stack grants it nothing. */
   private operatorEnvironment(stage: StageConfig, tables: SharedResources['tables']): Record<string, string> {
     return {
       ...Object.fromEntries(
@@ -146,8 +146,8 @@ export class DataStack extends Stack {
    * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in both cases.
    * An output that the CDK makes for a reference would disappear together with the resource. A stack whose deployed version still reads the
    * output could then not be rolled back.
-   * @returns how other stacks refer to it: by the output, or by the value itself if it is fixed. The CDK deploys only
-   *   stacks whose templates have changed, and a new value changes the templates that contain it.
+   * @returns how other stacks refer to the value: by the output or, if the value is fixed, by the value itself. The CDK deploys only stacks
+   *   whose templates have changed. A new fixed value changes every template that contains it, so these stacks are deployed.
    */
   private publish(id: string, value: string): string {
     const output = new CfnOutput(this, id, { value });

@@ -8,7 +8,10 @@ import type { FirewallLimits, StageConfig } from '../settings/stage.ts';
 /** The period over which WAF counts. An address that sends nothing for this long is allowed again. */
 const WINDOW_SECONDS = 300;
 
-/** The headers of a rejection, which the edge function does not see. WAF itself sets the Content-Type. */
+/**
+ * The headers of a rejection. The edge function does not see rejected requests, so WAF adds these headers. WAF itself sets the
+ * Content-Type.
+ */
 const HEADERS = {
   'retry-after': String(WINDOW_SECONDS),
   'cache-control': 'no-store',
@@ -37,15 +40,15 @@ export interface FirewallStackProps {
 /** A web ACL for both distributions. */
 export interface WebAcl {
   readonly arn: string;
-  /** The stack that makes it; absent for an operator's own. */
+  /** The stack that makes the web ACL; absent for a web ACL of the operator. */
   readonly stack?: Stack;
 }
 
 /**
- * A web ACL that rejects an address with too many requests before our code runs. The error is the same as that of our rate limiter. The
- * rate limiter counts exactly: requests with a valid credential by account, and those of a login by address. The web ACL counts all
- * requests of an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures. CloudFront takes
- * web ACLs only from us-east-1 (decision 0007). The stack has no state.
+ * A web ACL that rejects the requests of an address that sends too many, before our code runs. The error is the same as that of our rate
+ * limiter. The rate limiter counts exactly: requests with a valid credential by account, and those of a login by address. The web ACL
+ * counts all requests of an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures.
+ * CloudFront takes web ACLs only from us-east-1 (decision 0007). The stack has no state.
  */
 export class FirewallStack extends Stack {
   /** The ARN of the web ACL, for a stack in any Region. */

@@ -109,7 +109,7 @@ export const ROUTE_NEEDS: Readonly<Record<RouteName, Needs>> = {
     ],
     uploads: [
       { actions: ['DeleteObject'], keys: ['uploads/*'] },
-      // After a ticket is cancelled, an empty object blocks the PUT that it allowed.
+      // After a ticket is cancelled, an empty object blocks the PUT that the ticket allowed.
       { actions: ['PutObject'], keys: ['incoming/*'] },
     ],
   },

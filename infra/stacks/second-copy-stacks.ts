@@ -104,8 +104,8 @@ export class BackupStack extends Stack {
 }
 
 /**
- * A vault that keeps each backup for a number of days. Its lock is in governance mode: to delete a backup earlier, an
- * administrator must remove the lock first. In compliance mode nothing could remove it, not even after a mistake.
+ * A vault that keeps each backup for a number of days. Its lock is in governance mode: to delete a backup earlier, an administrator must
+ * remove the lock first. In compliance mode nothing could remove the lock, not even after a mistake.
  */
 function lockedVault(stack: Stack, backupVaultName: string, { keepDays }: SecondCopy): backup.CfnBackupVault {
   const vault = new backup.CfnBackupVault(stack, 'Vault', {

@@ -14,7 +14,10 @@ import type { ServiceStackProps } from './api-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
 
-/** The streaming upload server: a Lambda Web Function, for forms that are too large for a Lambda event or of unknown length. It has no state. */
+/**
+ * The streaming upload server: a Lambda Web Function, for forms that are too large for a Lambda event or of unknown length. The stack has
+ * no state.
+ */
 export class StreamingStack extends Stack {
   readonly webFunction: lambda.WebFunction;
   /** The number of requests that all environments together serve at once. */
@@ -83,9 +86,9 @@ export class StreamingStack extends Stack {
 }
 
 /**
- * Passes references to resources of the data stack on through its outputs. A plain reference would stay unresolved. CDK resolves references
- * between stacks before the construct copies its configuration into a custom resource. These are not exports, because CloudFormation does
- * not change an export in use: no domain could be changed, and no table replaced by a restored one.
+ * Passes on references to resources of the data stack, through outputs of that stack. A plain reference would stay unresolved: CDK resolves
+ * references between stacks before the construct copies its configuration into a custom resource. The outputs are not exports, because
+ * CloudFormation does not change an export in use: no domain could be changed, and no table replaced by a restored one.
  */
 function throughOutputs(environment: Record<string, string>, from: Stack): Record<string, string> {
   const isOutput = (resolved: object) => Object.hasOwn(resolved, 'Fn::GetStackOutput');

@@ -12,8 +12,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const LIKE_A_SETTING = /^(ALLOWED_EMAIL|FILE_COUNT|MAX_UPLOAD|RATE_LIMIT|STORAGE_LIMIT|UPLOAD_BYTES)/i;
 
 /**
- * Reads the stage that the variable `STAGE` names. Nothing but its file says what is deployed: a limit in the environment is an error,
- * since its author expects it to have an effect. Only the stage `local` takes its limits from the environment.
+ * Reads the stage that the variable `STAGE` names. Only the file of the stage says what is deployed. So a limit in the environment is an
+ * error: whoever set it expects an effect. Only the stage `local` takes its limits from the environment.
  * @throws Error when no stage is named, when the environment has a setting or another Region, or when a setting is invalid.
  */
 export function stageOf(environment: Environment): StageConfig {
@@ -42,7 +42,7 @@ function stageNameOf({ STAGE }: Environment): StageName {
 }
 
 /**
- * Reads the stage of the local environment, with the limits in `environment`.
+ * Reads the stage `local`, with the limits from environment variables.
  * @throws Error naming a limit that is out of bounds, or a variable that looks like a limit but is none.
  */
 export function localStage(environment: Environment): StageConfig {

@@ -21,7 +21,7 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHea
  * Counts the request against its subject, and adds `RateLimit` and `RateLimit-Policy` to the answer of every request that was counted
  * or refused.
  * @param subjectOf  finds the subject: the account or, for the routes of the login, the address of the client.
- * @param begin begins the early reads of a route, which run while the limiter decides. `begin` must not throw. It is not called if this
+ * @param begin  begins the early reads of a route, which run while the limiter decides. `begin` must not throw. It is not called if this
  *   process already knows that the limiter will refuse the request. So a client that ignores `Retry-After` causes none of these reads.
  * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the request cannot be counted.
  */
