@@ -22,7 +22,7 @@ const newKey = () => ({ idempotencyKey: randomUUID() });
 const conflict = { code: 'idempotency_conflict' };
 
 describe('an upload with a used key', () => {
-  test('a repeated upload of the same file is answered with the first file, and not stored again', async () => {
+  test('of the same file is answered with the first file, and not stored again', async () => {
     const key = newKey();
     const first = await upload(service, accountId, 'hello', key);
     const usage = await usageOf(service, accountId);
@@ -81,7 +81,7 @@ describe('an upload with a used key', () => {
     expect(after.isReplay).toBe(false);
   });
 
-  test('an upload by another account is treated as a first upload', async () => {
+  test('by another account is treated as a first upload', async () => {
     const key = newKey();
     await upload(service, accountId, 'hello', key);
     expect((await upload(service, await newAccount(service), 'other', key)).isReplay).toBe(false);
@@ -95,7 +95,7 @@ describe('an upload with a used key', () => {
     expect((await upload(service, accountId, 'hello', key)).isReplay).toBe(false);
   });
 
-  test('an upload with the key of a ticket is a conflict', async () => {
+  test('is a conflict when its key is the key of a ticket', async () => {
     const key = newKey();
     await askForTicket(service, accountId, 5, key);
     await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject(conflict);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LimiterMemory } from '../../../shared/rate-limit/rate-limiter.ts';
 
-test('a rejection lasts until its end and no longer', () => {
+test('a rejection is remembered until it ends, and then forgotten', () => {
   const memory = new LimiterMemory();
   memory.noteRejection('a', 1_000);
   expect([999, 1_000, 999].map((now) => memory.rejectionLasting('a', now))).toEqual([1_000, undefined, undefined]);
@@ -14,7 +14,7 @@ test('a later rejection of the same subject replaces the earlier one', () => {
   expect(memory.rejectionLasting('a', 1_500)).toBe(2_000);
 });
 
-test('the memory for rejections is bounded: the oldest subjects are forgotten', () => {
+test('at most 1,000 rejections are remembered: the oldest are forgotten', () => {
   const memory = new LimiterMemory();
   for (let i = 0; i < 1_500; i++) memory.noteRejection(`subject ${i}`, 1_000);
   const remembered = Array.from({ length: 1_500 }, (_, i) => memory.rejectionLasting(`subject ${i}`, 0) !== undefined);
