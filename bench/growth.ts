@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { logIn } from '../local-aws/identity-provider/log-in.ts';
-import type { TableName } from '../shared/aws/tables.ts';
+import type { TableName } from '../shared/tables.ts';
 import { client } from '../test/support/client.ts';
 import { generateFiles } from '../test/support/generated-files.ts';
 import { type BenchedService, withLocalService } from './local-service.ts';

@@ -1,12 +1,13 @@
-import type { Health } from '../shared/answers.ts';
 import { probeDatabase } from '../shared/aws/account-store.ts';
 import { cached } from '../shared/aws/cached.ts';
 import { warmUpDatabase } from '../shared/aws/dynamodb.ts';
 import { probeStorage, warmUpStorage } from '../shared/aws/object-store.ts';
+import type { Health } from '../shared/contract/answers.ts';
 import { required } from '../shared/env.ts';
 import { describeError, log } from '../shared/log.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
 import { warmUp } from '../shared/stack/warm-up.ts';
+import { health as route } from './health.route.ts';
 
 warmUp(warmUpDatabase);
 warmUp(warmUpStorage);
@@ -25,7 +26,7 @@ const database = cached(() => state('db', probeDatabase), { keepMs: PROBED_EVERY
 const storage = cached(() => state('storage', probeStorage), { keepMs: PROBED_EVERY_MS });
 
 /** GET /health: 200 when the database and the storage answer, else 503. This 503 is the only error with a body of its own. */
-export const handler = routeStack('health', [], async () => {
+export const handler = routeStack(route, [], async () => {
   const [db, bucket] = await Promise.all([database(), storage()]);
   const isWell = db === 'ok' && bucket === 'ok';
   return {

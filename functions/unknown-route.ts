@@ -1,9 +1,10 @@
+import { methodsOf } from '../shared/contract/route.ts';
 import { ApiError } from '../shared/errors.ts';
-import { methodsOf, ROUTES } from '../shared/routes.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
+import { ROUTES } from './routes.ts';
 
 /** Answers all requests that no route takes: 405 with `Allow` when a route has the path with other methods, otherwise 404. */
-export const handler = routeStack('unknownRoute', [], async ({ event }) => {
+export const handler = routeStack({ name: 'unknownRoute' }, [], async ({ event }) => {
   const methods = methodsAt(event.path);
   if (methods.length === 0) throw new ApiError('not_found');
   throw new ApiError('method_not_allowed', { headers: { Allow: methods.join(', ') } });

@@ -32,7 +32,7 @@ export const BOUNDS: readonly Bound[] = [
 
 /** What the stacks take from the product: the files that declare its tables, variables, errors, limits, metrics and routes. */
 const DECLARATIONS = [
-  'shared/aws/tables.ts',
+  'shared/tables.ts',
   'shared/env.ts',
   'shared/errors.ts',
   'shared/limits.ts',
@@ -104,7 +104,7 @@ export const LAYERS: readonly Layer[] = [
   tests('test/local-aws', 'Tests of the local AWS; of the product they need only its tables', [
     'test/support',
     'local-aws',
-    'shared/aws/tables.ts',
+    'shared/tables.ts',
   ]),
   {
     path: 'docs',

@@ -1,6 +1,6 @@
 /**
  * Every error that the service answers with. The body is exactly `{"error": "<code>"}` (only the 503 of `/health` has its own);
- * codes are never renamed. The README's table of errors is generated from this object.
+ * codes are never renamed. The table of errors in `docs/api.md` is generated from this object.
  */
 export const ERRORS = {
   invalid_request: { status: 400, meaning: 'The request is malformed: body, parameter, header or form.' },

@@ -1,4 +1,4 @@
-import type { FileRecord } from '../shared/answers.ts';
+import type { FileRecord } from '../shared/contract/answers.ts';
 import { type Check, NotTried, type Settings } from './check.ts';
 import { type Content, randomContent } from './content.ts';
 import { exchange, type Framing } from './http.ts';
@@ -68,7 +68,7 @@ async function uploadDirectly({ service }: Settings, bytes: number): Promise<str
   const { id, upload } = await service.askForTicket(NAME, bytes);
   expectStatus(await exchange(upload.url, { method: upload.method, headers: upload.headers, body: content }), 200);
   // The arrival of the bytes completes the upload as well. Whichever completion comes second gets the record that the first has made.
-  const answer = expectStatus(await service.ask(`/files/${id}/complete`, { method: 'POST' }), 201);
+  const answer = expectStatus(await service.ask(`/uploads/${id}/complete`, { method: 'POST' }), 201);
   const rate = rateOf(bytes, startedAt);
   await expectStored(JSON.parse(answer.text) as FileRecord, content);
   expectStatus(await service.remove(id), 200);

@@ -48,6 +48,20 @@ export const ROUTE_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'usage: an upload and a ticket are counted, and given back',
+    async run({ service }) {
+      const used = async () => JSON.parse(expectStatus(await service.ask('/usage'), 200).text).storage_used_bytes;
+      const before = await used();
+      const ticket = await service.askForTicket('smoke.bin', 3);
+      const file = await service.upload('smoke.txt', textContent('hello'));
+      expectEqual('the storage used', await used(), before + 8);
+      expectStatus(await service.cancel(ticket.id), 200);
+      expectStatus(await service.remove(file.id), 200);
+      expectEqual('the storage used', await used(), before);
+      return undefined;
+    },
+  },
+  {
     name: 'answers: they have a request id, no-store, nosniff and HSTS',
     async run({ service }) {
       const answers = [await service.ask('/files?limit=1'), await exchange(`${service.rootUrl}/nothing`)];
@@ -79,7 +93,10 @@ export const ROUTE_CHECKS: readonly Check[] = [
         ['POST', '/files'],
         ['GET', `/files/${UNKNOWN_ID}`],
         ['DELETE', `/files/${UNKNOWN_ID}`],
-        ['POST', `/files/${UNKNOWN_ID}/complete`],
+        ['POST', '/uploads'],
+        ['POST', `/uploads/${UNKNOWN_ID}/complete`],
+        ['DELETE', `/uploads/${UNKNOWN_ID}`],
+        ['GET', '/usage'],
       ] as const) {
         expectError(await exchange(service.baseUrl + path, { method }), 401, 'unauthorized');
         if (path.includes(UNKNOWN_ID)) expectError(await service.ask(path, { method }), 404, 'not_found');
@@ -97,6 +114,7 @@ export const ROUTE_CHECKS: readonly Check[] = [
       const answer = await service.ask('/files', { method: 'PATCH' });
       expectError(answer, 405, 'method_not_allowed');
       expectHeader(answer, 'allow', /^GET, HEAD, POST$/);
+      expectError(await service.ask('/uploads'), 405, 'method_not_allowed');
       return undefined;
     },
   },

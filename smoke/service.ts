@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileRecord, UploadTicket } from '../shared/answers.ts';
+import type { FileRecord, UploadTicket } from '../shared/contract/answers.ts';
 import { type Content, joined } from './content.ts';
 import { type Answer, type Ask, exchange, type Framing } from './http.ts';
 
@@ -47,9 +47,16 @@ export class Service {
 
   async askForTicket(name: string, sizeBytes: number): Promise<UploadTicket> {
     const body = { name, mime_type: 'application/octet-stream', size_bytes: sizeBytes };
-    const ticket = JSON.parse(expectStatus(await this.ask('/files', jsonOf(body)), 202).text) as UploadTicket;
+    const ticket = JSON.parse(expectStatus(await this.ask('/uploads', jsonOf(body)), 202).text) as UploadTicket;
     this.#left.set(ticket.id, name);
     return ticket;
+  }
+
+  /** Cancels a direct upload that is not complete. */
+  async cancel(id: string): Promise<Answer> {
+    const answer = await this.ask(`/uploads/${id}`, { method: 'DELETE' });
+    if (answer.status === 200) this.#left.delete(id);
+    return answer;
   }
 
   async remove(id: string): Promise<Answer> {
@@ -62,8 +69,11 @@ export class Service {
   async tidyUp(): Promise<string[]> {
     const stuck: string[] = [];
     for (const [id, name] of this.#left) {
-      const answer = await this.remove(id).catch(() => undefined);
-      if (answer?.status !== 200 && answer?.status !== 404) stuck.push(`${name} (${id})`);
+      // After the cancellation, a direct upload cannot become a file any more.
+      const cancelled = await this.cancel(id).catch(() => undefined);
+      const removed = await this.remove(id).catch(() => undefined);
+      const isGone = [cancelled, removed].every((answer) => answer?.status === 200 || answer?.status === 404);
+      if (!isGone) stuck.push(`${name} (${id})`);
     }
     return stuck;
   }

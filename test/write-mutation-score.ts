@@ -41,4 +41,4 @@ const table = [
   rowOf('all', all),
 ].join('\n');
 const page = readFileSync(PAGE, 'utf8');
-writeFileSync(PAGE, page.replace(/(<!-- table: mutation -->\n)[\s\S]*?(<!-- end -->)/, `$1${table}\n$2`));
+writeFileSync(PAGE, page.replace(/(<!-- recorded: mutation -->\n)[\s\S]*?(<!-- end -->)/, `$1${table}\n$2`));

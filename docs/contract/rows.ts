@@ -16,7 +16,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   },
   {
     name: 'codes',
-    decision: 'Each code has one meaning and one status, with the exceptions that the README names ("Errors").',
+    decision: 'Each code has one meaning and one status, with the exceptions that `docs/api.md` names ("Errors").',
   },
   {
     name: 'order of checks',
@@ -84,7 +84,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'direct uploads',
     decision:
-      'A URL takes its bytes once. The PUT must begin within 15 minutes. The room is reserved for as long as the PUT may take at 16 KiB/s. One completion at a time copies the bytes (decisions 0022, 0023).',
+      'A direct upload is a resource of its own (`/uploads`): a JSON request makes its ticket, and its file has the same id. A URL takes its bytes once. The PUT must begin within 15 minutes. The room is reserved for as long as the PUT may take at 16 KiB/s. One completion at a time copies the bytes (decisions 0022, 0023).',
     pieces: ['test/shared/files/direct-upload.test.ts', 'test/shared/files/sweep.test.ts'],
   },
   {
@@ -143,6 +143,11 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     name: 'cross-site',
     decision: "A cookie request that changes state must come from the dashboard's own origin.",
     pieces: ['test/shared/stack/cross-site.test.ts'],
+  },
+  {
+    name: 'usage',
+    decision:
+      'A key or a session may ask what the account uses, and what it may use: storage, files, bytes of the day, and the largest upload.',
   },
   { name: 'me', decision: 'The answer has the profile, the used storage, the storage limit and the number of files.' },
   {

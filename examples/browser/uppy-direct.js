@@ -9,14 +9,14 @@ export const uppy = new Uppy().use(Dashboard, { inline: true, target: '#uppy-dir
   generateObjectKey: (file) => file.id,
   async signRequest({ key }) {
     const { name, type, size } = uppy.getFile(key);
-    const ticket = await post('/files', { name, mime_type: type || 'application/octet-stream', size_bytes: size });
+    const ticket = await post('/uploads', { name, mime_type: type || 'application/octet-stream', size_bytes: size });
     uppy.setFileMeta(key, { ticket: ticket.id });
     return { url: ticket.upload.url, headers: ticket.upload.headers };
   },
 });
 
 uppy.on('upload-success', async (file) => {
-  const { name, url } = await post(`/files/${uppy.getFile(file.id).meta.ticket}/complete`);
+  const { name, url } = await post(`/uploads/${uppy.getFile(file.id).meta.ticket}/complete`);
   console.log(`${name}: ${url}`);
 });
 

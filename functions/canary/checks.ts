@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RouteName } from '../../shared/routes.ts';
+import type { RouteName } from '../routes.ts';
 import { api, ask, CONTENT, type Service, type StoredFile, upload, WrongAnswer } from './client.ts';
 
 /**
@@ -29,7 +29,14 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
       const read = await ask(file.url, {}, 200);
       if (read !== CONTENT) throw new Error(`the link has other content: ${read.slice(0, 100)}`);
     });
+  },
+  getUsage: (service) => api(service, 'GET', '/usage', 200),
+  async createUpload(service) {
     await removing(service, await askForTicket(service), async () => {});
+  },
+  async cancelUpload(service) {
+    const ticket = await needed(askForTicket(service));
+    await api(service, 'DELETE', `/uploads/${ticket.id}`, 200);
   },
   async getFile(service) {
     const file = await needed(upload(service));
@@ -42,7 +49,7 @@ export const CHECKS: Readonly<Record<RouteName | 'unknownRoute' | 'completeArriv
   async completeUpload(service) {
     const ticket = await needed(sendDirectly(service));
     // The event that the bytes have arrived may have completed the upload before this request. The answer is the same.
-    await removing(service, ticket, () => api(service, 'POST', `/files/${ticket.id}/complete`, 201));
+    await removing(service, ticket, () => api(service, 'POST', `/uploads/${ticket.id}/complete`, 201));
   },
   async completeArrivedUpload(service) {
     const ticket = await needed(sendDirectly(service));
@@ -108,13 +115,14 @@ async function removing(service: Service, { id }: { id: string }, step: () => Pr
   try {
     await step();
   } finally {
+    await api(service, 'DELETE', `/uploads/${id}`, 200).catch(() => {});
     await api(service, 'DELETE', `/files/${id}`, 200).catch(() => {});
   }
 }
 
 function askForTicket(service: Service): Promise<Ticket> {
   const body = JSON.stringify({ name: 'canary.txt', mime_type: 'text/plain', size_bytes: CONTENT.length });
-  return api<Ticket>(service, 'POST', '/files', 202, { body, headers: { 'content-type': 'application/json' } });
+  return api<Ticket>(service, 'POST', '/uploads', 202, { body, headers: { 'content-type': 'application/json' } });
 }
 
 async function sendDirectly(service: Service): Promise<Ticket> {

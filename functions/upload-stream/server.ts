@@ -5,6 +5,7 @@ import { countDiscardedBytes } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
 import { warmUpStorage } from '../../shared/aws/object-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
+import type { FileRecord } from '../../shared/contract/answers.ts';
 import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type ApiEvent, header } from '../../shared/http/request.ts';
@@ -22,6 +23,7 @@ import { apiHandler } from '../../shared/stack/api-handler.ts';
 import { readBeforeForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
 import { warmUp } from '../../shared/stack/warm-up.ts';
+import { uploadFile as route } from '../files/upload-file.route.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
 import { type Occupant, type Owner, Places } from './places.ts';
@@ -57,7 +59,7 @@ const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
   measure({}, { StreamingPlaces: mostTaken }),
 );
 
-const uploadFile = apiHandler('uploadFile', uploadInSlot, readBeforeForm);
+const uploadFile = apiHandler(route, uploadInSlot, readBeforeForm);
 
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
@@ -83,7 +85,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const sender = new Sender(event, body);
   const leave = places.take(sender);
   try {
-    const isUpload = event.httpMethod === 'POST' && event.path === '/api/v1/files';
+    const isUpload = event.httpMethod === 'POST' && event.path === route.path;
     const result = await (isUpload ? uploadFile : unknownRoute)(event, contextOf());
     if (await drainRefused(sender, result)) send(response, result);
     else request.destroy();
@@ -113,7 +115,7 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
 }
 
 /** Receives an upload in a slot of its account. @throws ApiError `rate_limit_exceeded` when the account has no free slot. */
-async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
+async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult<FileRecord>> {
   const slot = await takeStreamSlot(request.caller.accountId);
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
   const logSlotFailure = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));

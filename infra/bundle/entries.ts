@@ -1,4 +1,4 @@
-import { ROUTES } from '../../shared/routes.ts';
+import { ROUTES } from '../../functions/routes.ts';
 
 /** The functions that events, schedules and deployments call, instead of routes. */
 export const BACKGROUND_ENTRIES = {

@@ -8,8 +8,9 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
-import { FOR_PROGRAMS_PATH, forPrograms } from '../../openapi/for-programs.ts';
+import { ROUTES } from '../../functions/routes.ts';
+import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts';
+import { FOR_PROGRAMS_PATH, forPrograms } from '../../shared/contract/for-programs.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../settings/stage.ts';
@@ -99,8 +100,8 @@ export class AppDistribution extends Construct {
       },
       Document: {
         sources: [
-          s3deploy.Source.jsonData(basename(OPENAPI_PATH), openApiDocument(props.stage.limits)),
-          s3deploy.Source.data(basename(FOR_PROGRAMS_PATH), forPrograms(props.stage.limits)),
+          s3deploy.Source.jsonData(basename(OPENAPI_PATH), openApiDocument(Object.values(ROUTES), props.stage.limits)),
+          s3deploy.Source.data(basename(FOR_PROGRAMS_PATH), forPrograms(Object.values(ROUTES), props.stage.limits)),
         ],
         prefix: dirname(OPENAPI_PATH).slice(1),
         cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),

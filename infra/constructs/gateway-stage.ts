@@ -3,8 +3,10 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { ROUTES } from '../../functions/routes.ts';
+import { type Access, methodsOf, type RateClass } from '../../shared/contract/route.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
-import { type Access, methodsOf, type RateClass, ROUTES, type Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/route.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
 /** How many requests of all clients together the gateway admits to one method of a path: in a second, and at the same moment. */

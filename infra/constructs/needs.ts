@@ -3,45 +3,17 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
-import { TABLES, type TableName } from '../../shared/aws/tables.ts';
-import type { VariableName } from '../../shared/env.ts';
-import type { LimitName } from '../../shared/limits.ts';
+import type { Needs } from '../../shared/route.ts';
+import { TABLES, type TableName } from '../../shared/tables.ts';
 import { commitOfFunctions } from '../settings/commit.ts';
-import { type AllowListName, canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
+import { canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
-
-/** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
-export type TableAction =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'Query'
-  | 'Scan'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  | 'BatchWriteItem'
-  | 'ConditionCheckItem';
-
-export interface TableUse {
-  readonly table: TableName;
-  readonly actions: readonly TableAction[];
-  /** The index that the actions are for, instead of the table. */
-  readonly index?: string;
-}
 
 /** The prefixes of the bucket, and why a role may use all keys of a prefix. */
 const KEY_PATTERNS = {
   'uploads/*': 'The key of a file is generated at random when it is uploaded; under this prefix there are only files',
   'incoming/*': 'The key of a direct upload is made of account and id; under this prefix there are only direct uploads',
 } as const;
-type KeyPattern = keyof typeof KEY_PATTERNS;
-
-export interface BucketUse {
-  /** Actions without the prefix `s3:`. */
-  readonly actions: readonly string[];
-  /** The keys that the actions are for. Absent for actions on the bucket itself. */
-  readonly keys?: readonly KeyPattern[];
-}
 
 /** The data stack's resources that functions use. */
 export interface SharedResources {
@@ -53,19 +25,6 @@ export interface SharedResources {
   readonly cdnUrl: string;
   /** The log group of the audit trail. */
   readonly auditLog: { readonly name: string; readonly arn: string };
-}
-
-/** What one function needs. {@link bindNeeds} derives both its grants and its variables from this, so they always match. */
-export interface Needs {
-  readonly tables?: readonly TableUse[];
-  readonly uploads?: readonly BucketUse[];
-  readonly limits?: readonly LimitName[];
-  readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
-  readonly values?: readonly ('cdnUrl' | 'appUrl' | 'canaryKey')[];
-  /** The lists of who may log in, if they are not empty. */
-  readonly optional?: readonly AllowListName[];
-  /** Values of variables that only this function has, and that need no grant. */
-  readonly variables?: Readonly<Partial<Record<VariableName, string>>>;
 }
 
 /**

@@ -6,9 +6,10 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { Needs } from '../../shared/route.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import type { GradualDeployments } from './gradual-deployments.ts';
-import { bindNeeds, type Needs, type SharedResources } from './needs.ts';
+import { bindNeeds, type SharedResources } from './needs.ts';
 
 export interface ServiceFunctionProps {
   readonly stage: StageConfig;

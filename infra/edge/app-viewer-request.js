@@ -21,7 +21,7 @@ const FOR_PROGRAMS_PATH = '/llms.txt';
 const HEAD_MAX_BYTES = 9216;
 
 /**
- * No route has a longer path: the longest has 59 characters, 177 if all are percent-encoded. The runtime ends a function after about a
+ * No route has a longer path: the longest has 61 characters, 183 if all are percent-encoded. The runtime ends a function after about a
  * millisecond of computing, so this function must not decode thousands of escapes.
  */
 const PATH_MAX_LENGTH = 512;
@@ -158,7 +158,7 @@ function routeBody(event) {
   if (length === undefined || length <= INLINE_BODY_MAX_BYTES) return request;
   // Some clients send a file as the body itself, without a form. For them the error names the type of the body, whatever the size of the
   // file.
-  return rejectBody(event, isUpload(request) && !hasUploadType(request) ? 'unsupported_media_type' : 'file_too_large');
+  return rejectBody(event, isUpload(request) && !isForm(request) ? 'unsupported_media_type' : 'file_too_large');
 }
 
 /** @param {import('cloudfront').FunctionRequest} request */
@@ -169,15 +169,6 @@ function isMultipartUpload(request) {
 /** @param {import('cloudfront').FunctionRequest} request */
 function isUpload(request) {
   return request.method === 'POST' && request.uri === '/api/v1/files';
-}
-
-/**
- * True for the types that an upload may have: a form, or the JSON of a ticket request.
- * @param {import('cloudfront').FunctionRequest} request
- */
-function hasUploadType(request) {
-  const contentType = request.headers['content-type'];
-  return isForm(request) || (contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType.value));
 }
 
 /** @param {import('cloudfront').FunctionRequest} request */

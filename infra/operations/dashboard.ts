@@ -1,8 +1,8 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
+import { ROUTES } from '../../functions/routes.ts';
 import { LANES, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
-import { ROUTES } from '../../shared/routes.ts';
 import {
   directUploadRequests,
   edgeMetric,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { EVERYONE } from '../../shared/env.ts';
 import {
   CONFIGURABLE_LIMITS,
@@ -7,6 +6,7 @@ import {
   readLimits,
   STREAMING_PLACES_PER_ENVIRONMENT,
 } from '../../shared/limits.ts';
+import { TABLES, type TableName } from '../../shared/tables.ts';
 
 /** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
 export type StageName = 'prod' | 'dev' | 'local';
@@ -75,7 +75,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   limits: {
     values: '`{ <limit>: number }`; the defaults if it is absent',
-    meaning: 'The [limits](../README.md#limits-and-how-to-change-them) that differ from their defaults',
+    meaning: 'The [limits](api.md#limits-and-how-to-change-them) that differ from their defaults',
   },
   alarmEmails: {
     values: '`{ page, ticket }`, each a list of e-mail addresses; none if it is absent',

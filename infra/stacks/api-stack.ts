@@ -8,18 +8,20 @@ import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
+import { ROUTES } from '../../functions/routes.ts';
+import { methodsOf } from '../../shared/contract/route.ts';
 import { directTicketMs } from '../../shared/limits.ts';
-import { methodsOf, ROUTES, type RouteName } from '../../shared/routes.ts';
+import { MEMORY_DEFAULT_MB, type Needs, type Route } from '../../shared/route.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { acceptGateway, acceptOwnAuthorization, gatewayStage } from '../constructs/gateway-stage.ts';
 import { GradualDeployments, type GradualDeploymentsProps } from '../constructs/gradual-deployments.ts';
-import type { Needs, SharedResources } from '../constructs/needs.ts';
+import type { SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
 import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
 import { commitParameterName, type StageConfig } from '../settings/stage.ts';
-import { BACKGROUND_NEEDS, ROUTE_NEEDS } from './function-needs.ts';
+import { BACKGROUND_NEEDS, needsOf } from './function-needs.ts';
 
 /** What every stack with functions needs. */
 export interface ServiceStackProps {
@@ -31,40 +33,6 @@ export interface ServiceStackProps {
 export interface ApiStackProps extends ServiceStackProps {
   readonly deployments: GradualDeploymentsProps;
 }
-
-/**
- * The memory of a route, in MB. It decides the share of a processor: 1,769 MB give a whole processor, and JavaScript uses no more than one.
- *
- * A details request takes about 2 ms of a processor (`npm run bench -- functions`) and, by our estimate, waits 10 ms for DynamoDB. So a
- * million of these requests cost, by memory:
- *
- *     256 MB    24 ms each    $0.08
- *     512 MB    17 ms each    $0.11
- *     1,024 MB  13 ms each    $0.18
- *     1,769 MB  12 ms each    $0.28
- *
- * The invocations cost another $0.20, and the gateway $3.50. The first request of an environment takes 10 ms of a whole processor. With
- * these four sizes that is 69, 35, 17 and 10 ms. More than 512 MB costs more than it gives to a route that mostly waits.
- */
-const MEMORY_DEFAULT_MB = 512;
-/** The memory of the routes that work more than they wait. */
-const MEMORY_MB: Readonly<Partial<Record<RouteName, number>>> = {
-  // It parses, hashes and stores up to 4 MiB.
-  uploadFile: 1_024,
-  // A search reads and compares every file name of the account.
-  listFiles: 1_024,
-  // It copies up to 5,000 MiB, many parts at once.
-  completeUpload: 1_024,
-};
-
-/** The routes whose lines belong to the audit trail, because they finish logins, end sessions, or make and revoke keys (decision 0035). */
-const AUDITED: ReadonlySet<string> = new Set<RouteName>([
-  'finishLogin',
-  'logout',
-  'endSessions',
-  'createApiKey',
-  'revokeApiKey',
-]);
 
 /**
  * The functions without an alias: a deployment changes them immediately, not step by step. Steps would be of no use for the sweeper. No
@@ -170,9 +138,10 @@ export class ApiStack extends Stack {
   }
 
   private addRoutes(): void {
-    for (const [name, route] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
+    for (const route of Object.values<Route>(ROUTES)) {
+      const { name, memoryMb = MEMORY_DEFAULT_MB, isAudited } = route;
       // The gateway gives up at 29 s; a function that ends before that can still answer with our error.
-      const service = this.service(name, ROUTE_NEEDS[name], MEMORY_MB[name] ?? MEMORY_DEFAULT_MB, 28);
+      const service = this.service(name, needsOf(route), memoryMb, 28, { ...(isAudited && { isAudited }) });
       const resource = this.restApi.root.resourceForPath(route.path);
       for (const method of methodsOf(route)) {
         acceptOwnAuthorization(resource.addMethod(method, integration(service)), route.access);
@@ -247,7 +216,7 @@ export class ApiStack extends Stack {
     needs: Needs,
     memoryMb: number,
     timeoutSeconds: number,
-    background: Pick<ServiceFunctionProps, 'failedEvents' | 'reservedConcurrency'> = {},
+    options: Pick<ServiceFunctionProps, 'failedEvents' | 'reservedConcurrency' | 'isAudited'> = {},
   ): lambda.IFunction {
     const id = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     const props = {
@@ -256,9 +225,8 @@ export class ApiStack extends Stack {
       needs,
       memoryMb,
       timeoutSeconds,
-      isAudited: AUDITED.has(name),
       deployments: WITHOUT_ALIAS.has(name) ? undefined : this.#deployments,
-      ...background,
+      ...options,
     };
     const service = new ServiceFunction(this, id, props);
     this.#functions[name] = service.function;

@@ -3,7 +3,7 @@ import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
-import { ROUTES } from '../../shared/routes.ts';
+import { ROUTES } from '../../functions/routes.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';

@@ -3,7 +3,7 @@ import * as backup from 'aws-cdk-lib/aws-backup';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import type { TableName } from '../../shared/aws/tables.ts';
+import type { TableName } from '../../shared/tables.ts';
 import { acceptFindings, arnInFindings } from '../constructs/accepted-finding.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';

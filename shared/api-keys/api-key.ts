@@ -1,4 +1,4 @@
-import type { ApiKey, Deletion, ListOfKeys, NewApiKey } from '../answers.ts';
+import type { ApiKey, Deletion, ListOfKeys, NewApiKey } from '../contract/answers.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid, uuidv7 } from '../ids.ts';
 import { API_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';

@@ -3,9 +3,9 @@ import { type AttributeValue, ConditionalCheckFailedException, DynamoDBClient } 
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { required } from '../env.ts';
+import { TABLES, type TableName } from '../tables.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
-import { TABLES, type TableName } from './tables.ts';
 import { answeredInMemory } from './warm-up.ts';
 
 /**

@@ -3,17 +3,15 @@ import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
 import type { DeletionNoteStore } from './deletion-notes.ts';
 import type { FileRef, FileRow } from './file.ts';
-import { findRow, findTicket } from './file-record.ts';
-import { incomingKey } from './object-key.ts';
+import { findRow } from './file-record.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { FileStore, ReleaseStore, TicketStore } from './stores.ts';
+import type { FileStore, ReleaseStore } from './stores.ts';
 
 export interface DeletingStores {
   readonly files: FileStore;
   readonly notes: DeletionNoteStore;
   readonly objects: ObjectStore;
   readonly releases: ReleaseStore;
-  readonly tickets: TicketStore;
 }
 
 /** If the object could not be removed, its row is due for the sweeper after this time. By then the function that deletes has ended. */
@@ -30,15 +28,11 @@ interface Deleting extends Deadline {
 const TRIES = 3;
 
 /**
- * Deletes a file, or cancels a ticket. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
+ * Deletes a file. Of two simultaneous deletions, one succeeds and the other gets `not_found`.
  *
  * A deletion is noted first. If we die after that, the sweeper repeats it. Then the object is removed, and then one transaction takes the
  * file out of the books and removes its row. So when the row is gone, the deletion is complete. The request succeeds even if the storage is
  * slow or fails. If the storage does not remove the object in two seconds, the row stays, and the sweeper removes both.
- *
- * When a ticket is cancelled, we store an empty object under its key in `incoming/`, unless its bytes are there. If this write fails, or we
- * die before it, one PUT may still succeed. The bytes of that PUT become no file, and are removed when the ticket ends. Until then S3
- * refuses further PUTs.
  * @throws ApiError `not_found` for an unknown id, an id of another account, a form that is still arriving, and a deleted file.
  */
 export async function deleteFile(
@@ -48,7 +42,6 @@ export async function deleteFile(
   clock: () => number = Date.now,
 ): Promise<void> {
   let isNoted = deleting.isNoted ?? false;
-  let wasTicketOver = false;
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(deleting);
     const row = await (tries === 0 && deleting.row ? deleting.row : findRow(stores, ref));
@@ -60,16 +53,7 @@ export async function deleteFile(
       if ((await stores.releases.releaseFile(row, { left, now: clock() }, deleting)) === 'released') return;
       continue;
     }
-    // Only deletions of files are noted, so a noted deletion has no ticket to cancel.
-    if (row || isNoted || wasTicketOver) throw new ApiError('not_found');
-    const ticket = await findTicket(stores, ref);
-    if (ticket?.state !== 'pending') {
-      // The ticket may have become a file after we looked for the file, and may even have ended since. So we look for the file again.
-      wasTicketOver = true;
-    } else if ((await stores.releases.releaseTicket(ticket, 'cancelled', deleting)) === 'released') {
-      await tryNow(ticket, () => stores.objects.occupy(incomingKey(ticket)));
-      return;
-    }
+    throw new ApiError('not_found');
   }
   throw serviceUnavailable({ detail: 'the file changed each time' });
 }

@@ -1,4 +1,4 @@
-import type { FileRecord } from '../answers.ts';
+import type { FileRecord } from '../contract/answers.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid } from '../ids.ts';
 import type { FileRef, FileRow, StoredFile, Ticket } from './file.ts';

@@ -1,4 +1,4 @@
-import type { LoggedOut } from '../answers.ts';
+import type { LoggedOut } from '../contract/answers.ts';
 import { SESSION_MAX_MS } from '../limits.ts';
 import { type ApiResult, ok } from './response.ts';
 
@@ -88,9 +88,9 @@ export function noSessionCookie(appUrl: string): string {
 }
 
 /** The answer to a browser whose session has ended; it removes the cookie. */
-export function loggedOut(appUrl: string): ApiResult {
+export function loggedOut(appUrl: string): ApiResult<LoggedOut> {
   return {
-    ...ok({ logged_out: true } satisfies LoggedOut),
+    ...ok({ logged_out: true as const }),
     multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] },
   };
 }

@@ -1,15 +1,4 @@
-import type { LimitName } from '../limits.ts';
-import type { RateClass } from '../routes.ts';
-
-/** The configurable limit for the requests of each class in a minute. */
-export const RATE_LIMIT_OF_CLASS = {
-  uploads: 'RATE_LIMIT_UPLOADS_PER_MINUTE',
-  lists: 'RATE_LIMIT_LISTS_PER_MINUTE',
-  requests: 'RATE_LIMIT_REQUESTS_PER_MINUTE',
-  'login-starts': 'RATE_LIMIT_LOGIN_STARTS_PER_MINUTE',
-  // The same limit as for the starts of logins, in a window of its own. If starts and callbacks shared a window, a login would count twice.
-  'login-callbacks': 'RATE_LIMIT_LOGIN_STARTS_PER_MINUTE',
-} as const satisfies Record<RateClass, LimitName>;
+import type { RateClass } from '../contract/route.ts';
 
 /**
  * How many requests are admitted in any span of {@link RATE_WINDOW_MS}, and in how many slots a row counts them. A slot has one time stamp

@@ -5,11 +5,12 @@ import { apiKeyCredentials } from '../aws/api-key-store.ts';
 import { withAnyItem } from '../aws/dynamodb.ts';
 import { appUrl } from '../aws/parameters.ts';
 import { sessionCredentials } from '../aws/session-store.ts';
+import type { AnswerName, Answers } from '../contract/answers.ts';
+import type { RateClass, RouteContract } from '../contract/route.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent, Caller } from '../http/request.ts';
 import { type ApiResult, ok } from '../http/response.ts';
 import { uuidv7 } from '../ids.ts';
-import { ROUTES, type RouteName } from '../routes.ts';
 import { withinInvocation } from '../time-limit.ts';
 import { authenticate } from './authenticate.ts';
 import { crossSite } from './cross-site.ts';
@@ -32,10 +33,14 @@ export interface ApiRequest<Early = unknown> extends RouteRequest {
  */
 type EarlyReads<Early> = (request: Pick<ApiRequest, 'event' | 'caller' | 'param'>) => Promise<Early>;
 
-/** The routes that need a credential. */
-type GuardedRouteName = {
-  [Name in RouteName]: (typeof ROUTES)[Name]['access'] extends 'public' ? never : Name;
-}[RouteName];
+/** A route that needs a credential. */
+type GuardedRoute = RouteContract & { readonly access: 'session' | 'key-or-session'; readonly rateClass: RateClass };
+
+/** The body that the declaration of a route promises. */
+type AnswerOf<Route extends RouteContract> = Answers[Extract<
+  Route['operation']['successes'][number],
+  { readonly body: AnswerName }
+>['body']];
 
 /** How long {@link rehearse} may run the checks of a route. It usually takes some milliseconds. */
 const REHEARSAL_MS = 5_000;
@@ -43,12 +48,12 @@ const REHEARSAL_MS = 5_000;
 const stores = { keys: apiKeyCredentials, sessions: sessionCredentials, appUrl };
 
 /** Builds the function of a route that needs a credential. Its checks come in the order of the contract. */
-export function apiHandler<Early = unknown>(
-  name: GuardedRouteName,
-  handle: (request: ApiRequest<Early>) => Promise<ApiResult>,
+export function apiHandler<Route extends GuardedRoute, Early = unknown>(
+  route: Route,
+  handle: (request: ApiRequest<Early>) => Promise<ApiResult<AnswerOf<Route>>>,
   readEarly?: EarlyReads<Early>,
 ): ApiFunction {
-  const { access, rateClass } = ROUTES[name];
+  const { access, rateClass } = route;
   const reads = new WeakMap<ApiEvent, Promise<Early | undefined>>();
   const beginReads = (event: ApiEvent) => {
     const early = read(event, readEarly);
@@ -62,7 +67,7 @@ export function apiHandler<Early = unknown>(
     rateLimit(rateClass, (event) => callerOf(event).accountId, beginReads), // 429
   ];
   if (access === 'key-or-session') warmUp(() => rehearse(checks));
-  return routeStack(name, checks, (request) => {
+  return routeStack(route, checks, (request) => {
     const { event } = request;
     return handle({ ...request, caller: callerOf(event), early: reads.get(event) as Promise<Early> });
   });

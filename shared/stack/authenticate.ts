@@ -2,11 +2,11 @@ import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { type ApiKeyCredentials, authenticateKey } from '../api-keys/api-key.ts';
 import { isWellFormedKey, prefixOf } from '../api-keys/key-format.ts';
+import type { Access } from '../contract/route.ts';
 import { ApiError } from '../errors.ts';
 import { parseCookies, sessionTokenIn } from '../http/cookies.ts';
 import { type ApiEvent, type Caller, headerValues } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
-import type { Access } from '../routes.ts';
 import { findSession, type SessionCredentials } from '../sessions/session.ts';
 import type { Middleware } from './route-stack.ts';
 

@@ -2,13 +2,13 @@ import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { warmUpDatabase } from '../aws/dynamodb.ts';
 import { rateLimitStore } from '../aws/rate-limit-store.ts';
+import { RATE_CLASSES, type RateClass } from '../contract/route.ts';
 import { limit } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
-import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy } from '../rate-limit/policy.ts';
+import { rateKey, ratePolicy } from '../rate-limit/policy.ts';
 import { admit, LimiterMemory, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
-import type { RateClass } from '../routes.ts';
 import type { Middleware } from './route-stack.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -30,7 +30,7 @@ export function rateLimit(
   subjectOf: (event: ApiEvent) => string | Promise<string>,
   begin?: (event: ApiEvent) => void,
 ): Middleware {
-  const policy = ratePolicy(limit(RATE_LIMIT_OF_CLASS[rateClass]));
+  const policy = ratePolicy(limit(RATE_CLASSES[rateClass]));
   const memory = new LimiterMemory();
 
   async function rateLimitBefore({ event, internal }: Request): Promise<void> {

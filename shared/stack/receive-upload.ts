@@ -1,8 +1,9 @@
-import { type AccountLimits, countDiscardedBytes } from '../accounts/allowance.ts';
+import { countDiscardedBytes } from '../accounts/allowance.ts';
 import { accountStore } from '../aws/account-store.ts';
 import { idempotencyStore } from '../aws/idempotency-store.ts';
 import { objectStore } from '../aws/object-store.ts';
 import { settlementStore } from '../aws/settlement-store.ts';
+import type { FileRecord } from '../contract/answers.ts';
 import { limit, required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
@@ -18,6 +19,7 @@ import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/reque
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
 import { readUploadForm } from '../upload-form/read-upload-form.ts';
+import { accountLimits } from './account-limits.ts';
 import type { ApiRequest } from './api-handler.ts';
 
 const stores = {
@@ -31,12 +33,6 @@ const settlementsOf = {
 };
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');
-
-export const accountLimits: AccountLimits = {
-  storageLimitBytes: limit('STORAGE_LIMIT_BYTES'),
-  fileCountLimit: limit('FILE_COUNT_LIMIT'),
-  uploadBytesPerDay: limit('UPLOAD_BYTES_PER_DAY'),
-};
 
 /** A request for an upload, with the result of its early reads. */
 export type UploadFileRequest = ApiRequest<AccountAndRecord>;
@@ -55,7 +51,7 @@ export async function readBeforeForm({
  * the day as well.
  * @param onStored  called when the whole form was read and its file stored; all that is left is to settle it.
  */
-export async function receiveUpload(request: UploadFileRequest, onStored?: () => void): Promise<ApiResult> {
+export async function receiveUpload(request: UploadFileRequest, onStored?: () => void): Promise<ApiResult<FileRecord>> {
   const { event, caller } = request;
   try {
     const staged = await storeUpload(request);

@@ -1,12 +1,12 @@
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
+import type { RouteContract } from '../contract/route.ts';
 import { asApiError } from '../errors.ts';
 import { type ApiEvent, header, loggedAddress } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { isUuid } from '../ids.ts';
 import { type AuditEvent, audit, describeError, log } from '../log.ts';
 import { measure } from '../metrics.ts';
-import { ROUTES, type Route, type RouteName } from '../routes.ts';
 import { type Deadline, deadlineOf, inTime, withinInvocation } from '../time-limit.ts';
 
 export type ApiFunction = (event: ApiEvent, context: Context) => Promise<ApiResult>;
@@ -32,13 +32,13 @@ export function paramOf(event: ApiEvent, name: string): string {
  * aborted, also those of the checks, and the client gets `timeout`, whatever `handle` is waiting for.
  */
 export function routeStack(
-  name: RouteName | 'unknownRoute',
+  route: Pick<RouteContract, 'name' | 'rateClass'>,
   checks: readonly Middleware[],
   handle: (request: RouteRequest) => Promise<ApiResult>,
 ): ApiFunction {
   // 0 turns off middy's own time limit, which does not cover the checks.
   const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 })
-    .use(requestLog(name)) // outermost: sees every outcome
+    .use(requestLog(route)) // outermost: sees every outcome
     .use(baseHeaders());
   for (const check of checks) stack.use(check);
   stack.use(errorResponse()); // last: see above
@@ -59,8 +59,7 @@ export function routeStack(
  * length, status and time; for an error also its code, detail and numbers; for our own failures also the cause. The line never has a name,
  * credential, query or body (decision 0029). This middleware also counts the answers with an error.
  */
-function requestLog(name: RouteName | 'unknownRoute'): Middleware {
-  const { rateClass } = (ROUTES as Readonly<Record<string, Route | undefined>>)[name] ?? {};
+function requestLog({ name, rateClass }: Pick<RouteContract, 'name' | 'rateClass'>): Middleware {
   type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { startedAt?: number }>;
   function requestLogBefore(request: Request): void {
     request.internal.startedAt = performance.now();

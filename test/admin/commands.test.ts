@@ -158,7 +158,7 @@ describe('requests', () => {
   test('finds a refused request by account, prefix of the key, request id, file id or address, and none later than --until', async () => {
     const account = await service.newAccount();
     const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
-    const { headers } = await account.byKey.request('POST', `/files/${ticket.id}/complete`);
+    const { headers } = await account.byKey.request('POST', `/uploads/${ticket.id}/complete`);
     const id = String(headers.get('x-request-id'));
     const found = async (...args: string[]) => (await adminJson('requests', ...args)).requests;
     const refused = expect.objectContaining({ code: 'upload_incomplete', request_id: id });
@@ -361,7 +361,7 @@ describe('delete-account', () => {
   async function accountWithFiles(): Promise<TestAccount> {
     const account = await service.newAccount();
     for (const lane of LANES) await uploadThrough(lane, account, lane, lane);
-    await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 5 });
+    await account.byKey.postJson('/uploads', { name: 'a', mime_type: 'text/plain', size_bytes: 5 });
     return account;
   }
 

@@ -93,12 +93,13 @@ export async function startFaultyProxy(rootUrl: string): Promise<FaultyProxy> {
 
 const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-function stepOf({ method, url = '', headers }: IncomingMessage, isStorage: boolean): Step {
+function stepOf({ method, url = '' }: IncomingMessage, isStorage: boolean): Step {
   if (isStorage) return 'put';
   if (method === 'DELETE') return 'delete';
-  if (method !== 'POST' || !url.startsWith('/api/v1/files')) return 'other';
-  if (url.endsWith('/complete')) return 'complete';
-  return headers['content-type']?.startsWith('multipart/') ? 'form' : 'ticket';
+  if (method !== 'POST') return 'other';
+  if (url === '/api/v1/files') return 'form';
+  if (url === '/api/v1/uploads') return 'ticket';
+  return url.endsWith('/complete') ? 'complete' : 'other';
 }
 
 function pass(

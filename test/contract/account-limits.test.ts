@@ -76,6 +76,36 @@ async function setStorageLimit({ id }: TestAccount, limitBytes: number): Promise
   await operator.dynamoDb.send(new UpdateItemCommand(command));
 }
 
+describe('contract: usage', () => {
+  const limits = {
+    storage_limit_bytes: 2_147_483_648,
+    file_count_limit: FILES,
+    sent_today_limit_bytes: BYTES_PER_DAY,
+    upload_max_bytes: MAX_BYTES,
+  };
+
+  test('says what a key or a session has used and may use, before and after an upload and a ticket', async () => {
+    const { byKey, bySession } = await service.newAccount();
+    const unused = { ...limits, storage_used_bytes: 0, file_count: 0, sent_today_bytes: 0 };
+    for (const by of [byKey, bySession]) {
+      const { status, body } = await by.request('GET', '/usage');
+      expect([status, body]).toEqual([200, unused]);
+    }
+    await byKey.upload('a', 'hello');
+    await askForTicket(byKey, 'b', 10);
+    const { body } = await byKey.request('GET', '/usage');
+    // The rest of a form is under the 64 KiB that are counted.
+    expect(body).toEqual({ ...limits, storage_used_bytes: 15, file_count: 1, sent_today_bytes: 15 });
+  });
+
+  test('says the limit that an operator has set for the account', async () => {
+    const account = await service.newAccount();
+    await setStorageLimit(account, 7_000_000);
+    const { body } = await account.byKey.request('GET', '/usage');
+    expect(body).toMatchObject({ storage_limit_bytes: 7_000_000, sent_today_limit_bytes: 7_000_000 });
+  });
+});
+
 describe('contract: file count', () => {
   test.for(LANES)('in the %s lane the last file fits, and one more is 403 until a file is deleted', async (lane) => {
     const account = await service.newAccount();
@@ -177,7 +207,7 @@ describe('contract: bytes a day', () => {
   test('the size of a direct upload counts when its ticket is issued, even if the ticket is cancelled', async () => {
     const account = await service.newAccount();
     const ticket = await askForTicket(account.byKey, 'big', MAX_BYTES);
-    await account.byKey.request('DELETE', `/files/${ticket.body.id}`);
+    await account.byKey.request('DELETE', `/uploads/${ticket.body.id}`);
     expect(await sentBytes(account)).toBe(MAX_BYTES);
     const rest = await askForTicket(account.byKey, 'rest', BYTES_PER_DAY - MAX_BYTES + 1);
     expect(rest.status).toBe(429);

@@ -33,14 +33,14 @@ interface Ticket {
 
 async function ticketFor(content: string, more: object = {}, by = account): Promise<Ticket> {
   const request = { name: 'd.txt', mime_type: 'text/plain', size_bytes: content.length, ...more };
-  const { status, body } = await by.byKey.postJson<Ticket>('/files', request);
+  const { status, body } = await by.byKey.postJson<Ticket>('/uploads', request);
   expect(status).toBe(202);
   return body;
 }
 
 const put = ({ upload }: Ticket, body: string | Uint8Array<ArrayBuffer>, headers = upload.headers) =>
   fetch(upload.url, { method: 'PUT', headers, body });
-const complete = ({ id }: Ticket) => account.byKey.request('POST', `/files/${id}/complete`);
+const complete = ({ id }: Ticket) => account.byKey.request('POST', `/uploads/${id}/complete`);
 
 describe('contract: success', () => {
   test('a ticket is 202, its URL takes the bytes, and completing it makes the file', async () => {
@@ -71,7 +71,7 @@ describe('contract: success', () => {
     const fresh = await service.newAccount();
     const ticket = await ticketFor('x'.repeat(1000), {}, fresh);
     expect((await fresh.byKey.upload('a', 'a')).status).toBe(403);
-    const cancelled = await fresh.byKey.request('DELETE', `/files/${ticket.id}`);
+    const cancelled = await fresh.byKey.request('DELETE', `/uploads/${ticket.id}`);
     expect([cancelled.status, cancelled.body]).toEqual([200, { id: ticket.id, deleted: true }]);
     expect((await fresh.byKey.upload('a', 'a')).status).toBe(201);
     expect((await put(ticket, 'x'.repeat(1000))).status).toBe(412);
@@ -102,7 +102,7 @@ describe('contract: sizes', () => {
     const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.accounts } as const;
     const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 500 };
-    const answers = await Promise.all(Array.from({ length: 6 }, () => fresh.byKey.postJson('/files', request)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => fresh.byKey.postJson('/uploads', request)));
     overlap.remove();
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 403, 403, 403, 403]);
   });
@@ -128,7 +128,7 @@ describe('contract: sizes', () => {
     ['a checksum that is too short', 400, { checksum_sha256: 'short' }],
   ] as const)('a ticket request with %s is %i', async ([, status, change]) => {
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 5, ...change };
-    expect((await stranger.byKey.postJson('/files', request)).status).toBe(status);
+    expect((await stranger.byKey.postJson('/uploads', request)).status).toBe(status);
     expect(await service.rowsOf(stranger.id)).toEqual([]);
   });
 });
@@ -147,7 +147,7 @@ describe('contract: direct uploads', () => {
     // The event of the bucket completes the ticket at the same time.
     expect((await put(ticket, 'many')).status).toBe(200);
     const answers = await Promise.all(
-      Array.from({ length: COMPLETIONS }, () => fresh.byKey.request('POST', `/files/${ticket.id}/complete`)),
+      Array.from({ length: COMPLETIONS }, () => fresh.byKey.request('POST', `/uploads/${ticket.id}/complete`)),
     );
     await service.invoker.idle();
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -162,7 +162,7 @@ describe('contract: direct uploads', () => {
     const ticket = await ticketFor('slow', {}, fresh);
     const mark = service.front.meter.mark();
     await put(ticket, 'slow');
-    const { status } = await fresh.byKey.request('POST', `/files/${ticket.id}/complete`);
+    const { status } = await fresh.byKey.request('POST', `/uploads/${ticket.id}/complete`);
     await service.invoker.idle();
     slow.remove();
     expect(status).toBe(201);
@@ -181,9 +181,9 @@ describe('contract: direct uploads', () => {
       effect: { delayMs: 8_000 },
       times: 1,
     });
-    const first = fresh.byKey.request('POST', `/files/${ticket.id}/complete`);
+    const first = fresh.byKey.request('POST', `/uploads/${ticket.id}/complete`);
     await expect.poll(() => stuck.hits).toBe(1);
-    const { status, body, headers } = await fresh.byKey.request('POST', `/files/${ticket.id}/complete`);
+    const { status, body, headers } = await fresh.byKey.request('POST', `/uploads/${ticket.id}/complete`);
     expect([status, body]).toEqual([503, { error: 'service_unavailable' }]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await first).status).toBe(201);
@@ -199,7 +199,7 @@ describe('contract: direct uploads', () => {
     roomy.holdEvents();
     const { byKey } = await roomy.newAccount();
     const content = randomBytes(LARGE_MIB * MIB);
-    const { body: ticket } = await byKey.postJson<Ticket>('/files', {
+    const { body: ticket } = await byKey.postJson<Ticket>('/uploads', {
       name: 'large.bin',
       mime_type: 'application/octet-stream',
       size_bytes: content.length,
@@ -214,7 +214,7 @@ describe('contract: direct uploads', () => {
       const effect = { delayMs };
       roomy.front.faults.add({ match: { service: 's3', operation }, effect, mayNotApply: true });
     }
-    const { status, body } = await byKey.request('POST', `/files/${ticket.id}/complete`);
+    const { status, body } = await byKey.request('POST', `/uploads/${ticket.id}/complete`);
     expect([status, body]).toMatchObject([201, { id: ticket.id, size_bytes: content.length }]);
     const stored = await (await fetch(String(body.url))).arrayBuffer();
     expect(content.equals(Buffer.from(stored))).toBe(true);
@@ -225,15 +225,19 @@ describe('contract: direct uploads', () => {
     const fresh = await service.newAccount();
     const tickets = await Promise.all(Array.from({ length: 6 }, () => ticketFor('again', {}, fresh)));
     const [unsent, sent, done, deleted, alone] = tickets as [Ticket, Ticket, Ticket, Ticket, Ticket, Ticket];
-    const ask = (method: string, { id }: Ticket, what = '') => fresh.byKey.request(method, `/files/${id}${what}`);
+    const used = [unsent, sent, done, deleted, alone];
     for (const ticket of [sent, done, deleted, alone]) expect((await put(ticket, 'again')).status).toBe(200);
-    for (const ticket of [done, deleted]) expect((await ask('POST', ticket, '/complete')).status).toBe(201);
+    for (const { id } of [done, deleted]) {
+      expect((await fresh.byKey.request('POST', `/uploads/${id}/complete`)).status).toBe(201);
+    }
     await service.invoker.idle();
-    for (const ticket of [unsent, sent, deleted]) expect((await ask('DELETE', ticket)).status).toBe(200);
+    const paths = [`/uploads/${unsent.id}`, `/files/${sent.id}`, `/files/${deleted.id}`];
+    for (const path of paths) expect((await fresh.byKey.request('DELETE', path)).status).toBe(200);
+    // An upload that is complete or cancelled cannot be cancelled; its file, if there is one, has the same id.
+    for (const { id } of used) expect((await fresh.byKey.request('DELETE', `/uploads/${id}`)).status).toBe(404);
     await service.invoker.idle();
     const stored = await service.storedBytes(fresh.id);
     const mark = service.front.meter.mark();
-    const used = [unsent, sent, done, deleted, alone];
     const answers = await Promise.all(Array.from({ length: PUTS }, () => used.map((one) => put(one, 'again'))).flat());
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 5 * PUTS }, () => 412));
     await service.invoker.idle();
@@ -256,7 +260,7 @@ describe('contract: direct uploads', () => {
     const roomy = await borrowTestService();
     const { byKey, id } = await roomy.newAccount();
     const request = { name: 'd', mime_type: 'text/plain', size_bytes: 104_857_600 };
-    const { body } = await byKey.postJson<Ticket>('/files', request);
+    const { body } = await byKey.postJson<Ticket>('/uploads', request);
     const [row] = await roomy.rowsOf(id);
     await roomy.close();
     expect(Date.parse(body.expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);

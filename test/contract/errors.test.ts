@@ -1,8 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ROUTES } from '../../functions/routes.ts';
+import { methodsOf } from '../../shared/contract/route.ts';
 import type { ERRORS } from '../../shared/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../shared/limits.ts';
-import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/route.ts';
 import { type Answer, client } from '../support/client.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart } from '../support/forms.ts';
@@ -98,6 +100,8 @@ describe('contract: codes', () => {
 
   test('a body with an unsupported Content-Type is 415', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+      const json = { body: '{"name":"a","mime_type":"a/b","size_bytes":1}', headers: { 'content-type': type } };
+      expectError(await account.byKey.request('POST', '/uploads', json), 415, 'unsupported_media_type');
       const init = { body: 'name=x', headers: { 'content-type': type } };
       expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
       expectError(await account.bySession.request('POST', '/api-keys', init), 415, 'unsupported_media_type');
@@ -118,7 +122,6 @@ describe('contract: codes', () => {
       { type: FORM, body: form },
       { type: FORM, body: Buffer.concat([form, Buffer.alloc(5_000_000)]) },
       { type: FORM, body: () => new Blob([form]).stream(), duplex: 'half' as const },
-      { type: 'application/json', body: json },
     ];
     const fresh = await service.newAccount();
     for (const encoding of ['gzip', 'identity, br', 'unknown']) {
@@ -131,7 +134,9 @@ describe('contract: codes', () => {
         expect(answer.headers.get('ratelimit')).toMatch(/^"uploads"/);
       }
       const init = { headers: { 'content-type': 'application/json', 'content-encoding': encoding }, body: json };
-      expectError(await fresh.bySession.request('POST', '/api-keys', init), 415, 'unsupported_media_type');
+      for (const path of ['/api-keys', '/uploads']) {
+        expectError(await fresh.bySession.request('POST', path, init), 415, 'unsupported_media_type');
+      }
     }
     await expectNoTrace(service, fresh);
   });
@@ -146,7 +151,7 @@ describe('contract: codes', () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['', '{', '[]', 'null', '"name"', '{"name":1}', '{"name":""}', '{}', '\u0000']) {
       expectError(await account.bySession.request('POST', '/api-keys', { body, headers }), 400, 'invalid_request');
-      expectError(await account.byKey.request('POST', '/files', { body, headers }), 400, 'invalid_request');
+      expectError(await account.byKey.request('POST', '/uploads', { body, headers }), 400, 'invalid_request');
     }
   });
 
@@ -161,7 +166,7 @@ describe('contract: codes', () => {
   test('a body without a length is 411, unless it is a form', async () => {
     const stream = () => new Blob(['{"name":"k"}']).stream();
     const init = { duplex: 'half', headers: { 'content-type': 'application/json' } } as const;
-    for (const path of ['/api-keys', '/files']) {
+    for (const path of ['/api-keys', '/files', '/uploads']) {
       const answer = await account.bySession.request('POST', path, { ...init, body: stream() });
       expectError(answer, 411, 'length_required');
     }
@@ -171,12 +176,13 @@ describe('contract: codes', () => {
     const stranger = await service.newAccount();
     const { body } = await account.byKey.upload('mine.txt', 'mine');
     for (const [method, path] of [
-      ['GET', ''],
-      ['DELETE', ''],
-      ['POST', '/complete'],
+      ['GET', (id: string) => `/files/${id}`],
+      ['DELETE', (id: string) => `/files/${id}`],
+      ['DELETE', (id: string) => `/uploads/${id}`],
+      ['POST', (id: string) => `/uploads/${id}/complete`],
     ] as const) {
-      for (const id of [body.id, UNKNOWN_ID, 'no-uuid', '%23leaf%23000000']) {
-        expectError(await stranger.byKey.request(method, `/files/${id}${path}`), 404, 'not_found');
+      for (const id of [String(body.id), UNKNOWN_ID, 'no-uuid', '%23leaf%23000000']) {
+        expectError(await stranger.byKey.request(method, path(id)), 404, 'not_found');
       }
     }
     expect((await account.byKey.request('GET', `/files/${body.id}`)).status).toBe(200);
@@ -196,7 +202,8 @@ describe('contract: order of checks', () => {
     const init = { body: 'x'.repeat(5_000_000), headers: { 'content-type': 'application/json' } };
     expectError(await client(service.urls.root_url).request('POST', '/nothing', init), 404, 'not_found');
     expectError(await client(service.urls.base_url).request('POST', '/files', init), 401, 'unauthorized');
-    expectError(await account.byKey.request('POST', '/files', init), 413, 'file_too_large');
+    expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
+    expectError(await account.byKey.request('POST', '/uploads', init), 413, 'file_too_large');
   });
 
   test('a cross-site request with a cookie is 403 before it is counted and its body is checked', async () => {
@@ -266,7 +273,7 @@ describe('contract: head', () => {
   });
 
   test('HEAD is 405 on a route without GET, 404 on an unknown route, and 401 without a credential', async () => {
-    expect((await account.byKey.request('HEAD', `/files/${UNKNOWN_ID}/complete`)).status).toBe(405);
+    expect((await account.byKey.request('HEAD', `/uploads/${UNKNOWN_ID}/complete`)).status).toBe(405);
     expect((await account.byKey.request('HEAD', '/nothing')).status).toBe(404);
     expect((await client(service.urls.base_url).request('HEAD', '/files')).status).toBe(401);
   });

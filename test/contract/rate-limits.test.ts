@@ -69,7 +69,7 @@ describe('contract: rate limits', () => {
 
   test('the rate limit is checked before the request itself', async () => {
     const { byKey } = await service.newAccount();
-    for (let time = 0; time < 3; time++) await byKey.postJson('/files', 'not an object');
+    for (let time = 0; time < 3; time++) await byKey.postJson('/uploads', 'not an object');
     const answer = await byKey.request('POST', '/files', { body: 'x', headers: { 'content-type': 'text/plain' } });
     expect(answer.status).toBe(429);
   });
@@ -77,7 +77,7 @@ describe('contract: rate limits', () => {
   test('completing a direct upload does not count as an upload', async () => {
     const { byKey } = await service.newAccount();
     for (let time = 0; time < 3; time++) await byKey.upload('a', 'a');
-    const { status, headers } = await byKey.request('POST', '/files/01900000-0000-7000-8000-000000000000/complete');
+    const { status, headers } = await byKey.request('POST', '/uploads/01900000-0000-7000-8000-000000000000/complete');
     expect(status).toBe(404);
     expect(headers.get('ratelimit-policy')).toBe('"requests";q=1000000;w=60');
   });

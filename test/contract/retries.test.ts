@@ -116,14 +116,14 @@ describe('contract: retries', () => {
     const { byKey } = await service.newAccount();
     const request = { name: 'd.bin', mime_type: 'application/octet-stream', size_bytes: 3 };
     type Ticket = { id: string; upload: { url: string; headers: Record<string, string> } };
-    const first = await byKey.postJson<Ticket>('/files', request, { 'idempotency-key': 't' });
-    const again = await byKey.postJson<Ticket>('/files', request, { 'idempotency-key': 't' });
+    const first = await byKey.postJson<Ticket>('/uploads', request, { 'idempotency-key': 't' });
+    const again = await byKey.postJson<Ticket>('/uploads', request, { 'idempotency-key': 't' });
     expect([first.status, again.status, again.body.id]).toEqual([202, 202, first.body.id]);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     const put = await fetch(again.body.upload.url, { method: 'PUT', headers: again.body.upload.headers, body: 'abc' });
     expect(put.status).toBe(200);
-    const done = await byKey.request('POST', `/files/${first.body.id}/complete`);
-    const replay = await byKey.postJson('/files', request, { 'idempotency-key': 't' });
+    const done = await byKey.request('POST', `/uploads/${first.body.id}/complete`);
+    const replay = await byKey.postJson('/uploads', request, { 'idempotency-key': 't' });
     expect([replay.status, replay.body]).toEqual([201, done.body]);
   });
 });

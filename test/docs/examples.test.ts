@@ -4,10 +4,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS, type Success } from '../../openapi/operations.ts';
-import { samplesOf } from '../../openapi/samples.ts';
-import { SCHEMAS } from '../../openapi/schemas.ts';
-import { ROUTES, type RouteName } from '../../shared/routes.ts';
+import { ROUTES } from '../../functions/routes.ts';
+import { samplesOf } from '../../shared/contract/samples.ts';
+import { SCHEMAS } from '../../shared/contract/schemas.ts';
+import type { Route } from '../../shared/route.ts';
 import { askForTicket, put } from '../support/lanes.ts';
 import { checkTypes, newProject } from '../support/project.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -45,8 +45,8 @@ const codesIn = (language: string): string[] =>
     ({ code }) => code,
   );
 
-const SAMPLES = (Object.keys(ROUTES) as RouteName[]).flatMap((route) =>
-  samplesOf(route).map((sample) => ({ ...sample, route })),
+const SAMPLES = Object.values<Route>(ROUTES).flatMap((route) =>
+  samplesOf(route).map((sample) => ({ ...sample, route, name: route.name })),
 );
 const LANGUAGE_OF = { Shell: 'sh', TypeScript: 'ts', Python: 'python', Go: 'go' } as const;
 
@@ -147,7 +147,7 @@ test("the README's first upload has the answer that it shows; its list has the f
 test('the examples in TypeScript have the right types', async () => {
   const ofPages = codesIn('ts');
   expect(ofPages.length).toBeGreaterThan(5);
-  const ofPrograms = SAMPLES.filter(({ route, lang }) => lang === 'TypeScript' && ROUTES[route].access !== 'session');
+  const ofPrograms = SAMPLES.filter(({ route, lang }) => lang === 'TypeScript' && route.access !== 'session');
   const codes = [...ofPages, ...ofPrograms.map(({ source }) => source)];
   const names = codes.map((_, at) => `typed-${at}.ts`);
   await Promise.all(names.map((name, at) => writeFile(join(project, name), codes[at] ?? '')));
@@ -157,18 +157,17 @@ test('the examples in TypeScript have the right types', async () => {
 describe('the samples of the API reference', () => {
   // Samples in TypeScript that use a session run in a page instead: test/dashboard/reference.test.ts.
   const here = SAMPLES.filter(
-    ({ route, lang }) =>
-      !NOT_RUN.has(LANGUAGE_OF[lang]) && !(lang === 'TypeScript' && ROUTES[route].access === 'session'),
+    ({ route, lang }) => !NOT_RUN.has(LANGUAGE_OF[lang]) && !(lang === 'TypeScript' && route.access === 'session'),
   );
 
   /** What the path of an operation names: a file, a direct upload whose bytes have arrived, or a key. */
-  async function idFor(route: RouteName, account: TestAccount): Promise<string> {
-    if (route === 'completeUpload') {
+  async function idFor({ name }: Route, account: TestAccount): Promise<string> {
+    if (name === 'completeUpload' || name === 'cancelUpload') {
       const { body } = await askForTicket(account.byKey, 'film.mp4', 5);
       await put(body, 'hello');
       return String(body.id);
     }
-    if (route === 'revokeApiKey')
+    if (name === 'revokeApiKey')
       return String((await account.bySession.postJson('/api-keys', { name: 'old' })).body.id);
     return String((await account.byKey.upload('photo.jpg', 'content')).body.id);
   }
@@ -178,18 +177,20 @@ describe('the samples of the API reference', () => {
     shared = await service.newAccount();
   });
 
-  test.each(here)('the sample of $route in $label works', async ({ route, lang, source }) => {
-    const account = route === 'logout' || route === 'endSessions' ? await service.newAccount() : shared;
-    const ID = ROUTES[route].path.includes('{id}') ? await idFor(route, account) : '';
+  test.each(here)('the sample of $name in $label works', async ({ route, lang, label, source }) => {
+    const account = route.name === 'logout' || route.name === 'endSessions' ? await service.newAccount() : shared;
+    const ID = route.path.includes('{id}') ? await idFor(route, account) : '';
     const output = await RUNNERS[LANGUAGE_OF[lang]]?.(source, placeOf(account, { ID }));
     if (lang === 'TypeScript') return;
-    const [{ schema = 'Error' }] = OPERATIONS[route].successes as [Success, ...Success[]];
-    expect(Object.keys(JSON.parse(String(output))).sort()).toEqual(SCHEMAS[schema].required.toSorted());
+    // A script of several requests ends with the file.
+    const [{ body = 'Error' } = {}] =
+      lang === 'Shell' && label !== 'curl' ? [{ body: 'FileRecord' } as const] : route.operation.successes;
+    expect(Object.keys(JSON.parse(String(output))).sort()).toEqual(SCHEMAS[body].required.toSorted());
   });
 
-  const inCurl = here.filter(({ route, lang }) => lang === 'Shell' && ROUTES[route].access !== 'public');
+  const inCurl = here.filter(({ route, lang }) => lang === 'Shell' && route.access !== 'public');
   test.each(inCurl)(
-    'the sample of $route in $label fails with a wrong key or session, and prints the error of the service',
+    'the sample of $name in $label fails with a wrong key or session, and prints the error of the service',
     async (sample) => {
       const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
       // With this CURL_HOME curl does not read the .curlrc of the examples, so the sample itself has to make curl fail and print the error.

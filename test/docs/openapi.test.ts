@@ -2,19 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROUTES } from '../../functions/routes.ts';
 import type { Exchange } from '../../local-aws/service.ts';
-import { clientTypes } from '../../openapi/client-types.ts';
-import { OPENAPI_PATH, openApiDocument } from '../../openapi/document.ts';
-import { forPrograms } from '../../openapi/for-programs.ts';
+import { clientTypes } from '../../shared/contract/client-types.ts';
+import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts';
+import { forPrograms } from '../../shared/contract/for-programs.ts';
+import { methodsOf } from '../../shared/contract/route.ts';
 import { ERRORS } from '../../shared/errors.ts';
 import { readLimits } from '../../shared/limits.ts';
-import { methodsOf, ROUTES, type Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/route.ts';
 import { departures } from '../support/openapi-check.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
 
 /** The answers of all tests are compared with the document as well (`test/support/openapi-check.ts`). */
 
-const DOCUMENT = openApiDocument(readLimits({}));
+const DOCUMENT = openApiDocument(Object.values(ROUTES), readLimits({}));
 
 describe('the OpenAPI document', () => {
   test('passes the recommended rules of Redocly, in their strictest form', async () => {
@@ -49,7 +51,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('states the largest file of its deployment', () => {
-    const { info } = openApiDocument(readLimits({ MAX_UPLOAD_SIZE_BYTES: '12345678' }));
+    const { info } = openApiDocument(Object.values(ROUTES), readLimits({ MAX_UPLOAD_SIZE_BYTES: '12345678' }));
     expect(JSON.stringify(info)).toContain('12,345,678 bytes');
   });
 });
@@ -75,7 +77,7 @@ describe('the service', () => {
     const answer = await fetch(`${service.urls.root_url}/llms.txt`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain']);
     const text = await answer.text();
-    expect(text).toBe(forPrograms(readLimits({})));
+    expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({})));
     // The type names no charset, so the page must be ASCII.
     expect(text).toMatch(/^[\n -~]*$/);
     for (const [code, { status }] of Object.entries(ERRORS)) expect(text).toContain(`| ${status} | \`${code}\` | `);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { operatorParameterName } from '../../infra/settings/stage.ts';
-import { TABLES, type TableDefinition } from '../../shared/aws/tables.ts';
 import { isUploadsKey } from '../../shared/files/object-key.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/limits.ts';
+import { TABLES, type TableDefinition } from '../../shared/tables.ts';
 import { synthesized } from '../support/synthesized.ts';
 import { pageSettings } from './operator-page.ts';
 

@@ -127,7 +127,7 @@ describe('the commands of "Stopping traffic"', () => {
     const byKey = client(service.urls.base_url, { key: account.key });
     const small = await byKey.upload('small.txt', 'small');
     expect([small.status, small.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
-    const ticket = await byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
+    const ticket = await byKey.postJson('/uploads', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     expect([ticket.status, ticket.body]).toEqual([429, { error: 'rate_limit_exceeded' }]);
     const large = await byKey.upload('large.bin', 'x'.repeat(6_000_000));
     expect([large.status, large.body]).toEqual([503, { error: 'service_unavailable' }]);

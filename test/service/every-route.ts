@@ -1,5 +1,6 @@
+import { ROUTES } from '../../functions/routes.ts';
 import { randomToken } from '../../shared/ids.ts';
-import { ROUTES, type Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/route.ts';
 
 /** A client's request; `path` starts at the root of the service. */
 export interface SentRequest {

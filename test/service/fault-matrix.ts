@@ -1,5 +1,5 @@
+import type { RouteName } from '../../functions/routes.ts';
 import type { FaultSubject } from '../../local-aws/service.ts';
-import type { RouteName } from '../../shared/routes.ts';
 import { readBooks } from '../support/books.ts';
 import { applyToNth, type CallFault } from '../support/call-faults.ts';
 import type { Operator } from '../support/operator.ts';

@@ -56,9 +56,9 @@ function makingOnce(request: () => Promise<Outcome>, repeat = request): Prepared
   };
 }
 
-/** A deletion. A deletion that was answered by an error may have happened, so a retry is 200 or 404. */
-function removing({ byKey }: TestAccount, id: unknown): Prepared {
-  const remove = () => byKey.request('DELETE', `/files/${id}`);
+/** A deletion of a file, or the cancellation of an upload. One that was answered by an error may have happened, so a retry is 200 or 404. */
+function removing({ byKey }: TestAccount, id: unknown, collection: 'files' | 'uploads' = 'files'): Prepared {
+  const remove = () => byKey.request('DELETE', `/${collection}/${id}`);
   const stillHolds = async () => expectStatus(await byKey.request('GET', `/files/${id}`), 404);
   return {
     request: remove,
@@ -333,6 +333,12 @@ function fileScenarios(): Scenario[] {
       },
     },
     {
+      name: 'the usage',
+      route: 'getUsage',
+      success: [200],
+      prepare: async ({ byKey }) => reading(() => byKey.request('GET', '/usage')),
+    },
+    {
       name: 'an upload',
       route: 'uploadFile',
       success: [201],
@@ -362,7 +368,7 @@ function fileScenarios(): Scenario[] {
     },
     {
       name: 'a ticket with a key',
-      route: 'uploadFile',
+      route: 'createUpload',
       success: [202],
       prepare: async ({ byKey }, fileName) => {
         const ask = () => askForTicket(byKey, fileName, 5, keyed(fileName));
@@ -380,7 +386,7 @@ function fileScenarios(): Scenario[] {
     },
     {
       name: 'a ticket that is not used',
-      route: 'uploadFile',
+      route: 'createUpload',
       success: [202],
       prepare: async ({ byKey }, fileName) => ({
         request: () => askForTicket(byKey, fileName, 5),
@@ -390,7 +396,7 @@ function fileScenarios(): Scenario[] {
     },
     {
       name: 'the bytes of a direct upload',
-      route: 'uploadFile',
+      route: 'createUpload',
       isWithoutRetries: true,
       success: [200],
       prepare: async ({ byKey }, fileName) => {
@@ -426,9 +432,9 @@ function fileScenarios(): Scenario[] {
     },
     {
       name: 'the cancellation of a ticket',
-      route: 'deleteFile',
+      route: 'cancelUpload',
       success: [200],
-      prepare: async (account, fileName) => removing(account, (await arrived(account, fileName)).id),
+      prepare: async (account, fileName) => removing(account, (await arrived(account, fileName)).id, 'uploads'),
     },
   ];
 }
@@ -500,7 +506,7 @@ async function leaveWork({ service }: Operator, account: TestAccount, fileName: 
   await withFault(service, lost, () => byKey.request('DELETE', `/files/${noted.id}`));
   await arrived(account, fileName);
   const { body: ticket } = await askForTicket(byKey, fileName, 5);
-  await byKey.request('DELETE', `/files/${ticket.id}`);
+  await byKey.request('DELETE', `/uploads/${ticket.id}`);
 }
 
 /** Scenarios of every route, lane and background function. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROUTES } from '../../shared/routes.ts';
+import { ROUTES } from '../../functions/routes.ts';
 import { FAULTS, type Scenario, type Tally, tryFaults, tryKills } from './fault-matrix.ts';
 import { SCENARIOS, startMatrix } from './fault-scenarios.ts';
 

@@ -1,9 +1,10 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROUTES } from '../../functions/routes.ts';
 import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
-import { ROUTES, type Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/route.ts';
 import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
@@ -150,7 +151,7 @@ async function useTickets(): Promise<void> {
   await put(early, 'x');
   await nextSeqStartsGroup(operator, account.id);
   expect((await complete(byKey, early)).status).toBe(201);
-  await byKey.request('DELETE', `/files/${(await arrived('cancelled')).id}`);
+  await byKey.request('DELETE', `/uploads/${(await arrived('cancelled')).id}`);
   await arrived('event', { 'idempotency-key': 'event' });
   await nextSeqStartsGroup(operator, account.id);
   await service.deliverEvents();
@@ -193,7 +194,7 @@ async function loseRaces(): Promise<void> {
     const settled = await withFault(service, conflict, async (fault) => {
       const settling = settle(ticket);
       await expect.poll(() => fault.hits).toBeGreaterThan(0);
-      await account.byKey.request('DELETE', `/files/${ticket.id}`);
+      await account.byKey.request('DELETE', `/uploads/${ticket.id}`);
       return [settling];
     });
     await Promise.all(settled);

@@ -50,7 +50,7 @@ async function writeLines(): Promise<void> {
   const { body: file } = await byKey.upload(FILE_NAME, 'hello');
   await fetch(String(file.url)).then((response) => response.arrayBuffer());
   const { body: ticket } = await askForTicket(byKey, FILE_NAME, 5);
-  await byKey.request('POST', `/files/${ticket.id}/complete`);
+  await byKey.request('POST', `/uploads/${ticket.id}/complete`);
   await fetch(ticket.upload.url, { method: 'PUT', headers: ticket.upload.headers, body: 'hello' });
   await vi.waitUntil(() => service.logs.some((line) => line.includes('upload arrived') && line.includes(ticket.id)), {
     timeout: 10_000,

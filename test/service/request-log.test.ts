@@ -58,13 +58,13 @@ describe('the line of a request', () => {
 
   test('has the bytes and the limit of a file that is too large', async () => {
     const request = { name: 'a', mime_type: 'text/plain', size_bytes: 2 ** 40 };
-    const line = await lineOf(await account.byKey.postJson('/files', request));
+    const line = await lineOf(await account.byKey.postJson('/uploads', request));
     expect(line).toMatchObject({ code: 'file_too_large', bytes: 2 ** 40, limit_bytes: 104_857_600 });
   });
 
   test('says that no bytes of a direct upload have arrived, and how many were expected', async () => {
     const { body } = await askForTicket(account.byKey, 'a.txt', 5);
-    const line = await lineOf(await account.byKey.request('POST', `/files/${body.id}/complete`));
+    const line = await lineOf(await account.byKey.request('POST', `/uploads/${body.id}/complete`));
     expect(line).toMatchObject({
       code: 'upload_incomplete',
       detail: 'no PUT has succeeded yet',
@@ -91,7 +91,7 @@ describe('the line of a request', () => {
   test('has no part of the path or the body', async () => {
     const answers = [
       await account.byKey.request('GET', '/files/my-secret-path'),
-      await account.byKey.postJson('/files', { name: 7, mime_type: 'my-secret-body' }),
+      await account.byKey.postJson('/uploads', { name: 7, mime_type: 'my-secret-body' }),
       await account.byKey.request('GET', '/files?page=my-secret-query'),
       await account.byKey.request('POST', '/files', {
         body: '{"my-secret-json',

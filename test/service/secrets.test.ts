@@ -111,10 +111,10 @@ test('the search finds a line with a piece of a secret', () => {
 
 describe('no line contains a secret, and no error more than its code:', () => {
   test('requests that succeed log no secret', async () => {
-    const { body } = await account.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
+    const { body } = await account.byKey.postJson('/uploads', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     const { url, headers } = body.upload as { url: string; headers: Record<string, string> };
     await fetch(url, { method: 'PUT', headers, body: 'a' });
-    await account.byKey.request('POST', `/files/${body.id}/complete`);
+    await account.byKey.request('POST', `/uploads/${body.id}/complete`);
     const file = await account.byKey.request('GET', `/files/${body.id}`);
     expect((await fetch(String(file.body.url))).status).toBe(200);
     const other = await service.newAccount('second@example.com');

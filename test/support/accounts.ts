@@ -4,11 +4,11 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { accountsOf } from '../../local-aws/identity-provider/accounts.ts';
 import type { LocalService } from '../../local-aws/service.ts';
 import { type ApiKeyStore, createApiKey } from '../../shared/api-keys/api-key.ts';
-import type { TableName } from '../../shared/aws/tables.ts';
 import { sessionCookie } from '../../shared/http/cookies.ts';
 import { SESSION_MAX_MS } from '../../shared/limits.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import { type Session, type SessionStore, startSession } from '../../shared/sessions/session.ts';
+import type { TableName } from '../../shared/tables.ts';
 
 /** A person who has logged in and created an API key: the account, the session and the key. */
 export interface Credentials {

@@ -10,12 +10,12 @@ import type { Item } from '../../shared/aws/dynamodb.ts';
 import { fileAttributes, fileKey, idListId, leafId, sealId, workShard } from '../../shared/aws/file-items.ts';
 import { idListAttributes } from '../../shared/aws/listing-store.ts';
 import { sealAttributes } from '../../shared/aws/seal-store.ts';
-import type { TableName } from '../../shared/aws/tables.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../../shared/files/listing-counters.ts';
 import { newObjectKey } from '../../shared/files/object-key.ts';
 import { sealOf } from '../../shared/files/sealed-names.ts';
 import { uuidv7 } from '../../shared/ids.ts';
+import type { TableName } from '../../shared/tables.ts';
 
 /** The size of every generated file, in bytes. */
 export const GENERATED_FILE_BYTES = 7;

@@ -48,7 +48,7 @@ export function askForTicket(
   headers: Record<string, string> = {},
 ): Promise<Answer<Ticket>> {
   const request = { name, mime_type: 'application/octet-stream', size_bytes: sizeBytes };
-  return byKey.postJson<Ticket>('/files', request, headers);
+  return byKey.postJson<Ticket>('/uploads', request, headers);
 }
 
 /** Sends the bytes of a direct upload. @returns the status of S3's answer. */
@@ -59,7 +59,7 @@ export async function put({ upload: { url, headers } }: Ticket, content: Content
 }
 
 export function complete(byKey: Client, { id }: Pick<Ticket, 'id'>): Promise<Answer> {
-  return byKey.request('POST', `/files/${id}/complete`);
+  return byKey.request('POST', `/uploads/${id}/complete`);
 }
 
 /**

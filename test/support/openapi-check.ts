@@ -1,12 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { ROUTES } from '../../functions/routes.ts';
 import type { Exchange } from '../../local-aws/service.ts';
-import { OPENAPI_PATH, type OpenApiDocument, openApiDocument, URL_TOO_LONG } from '../../openapi/document.ts';
-import { HEADERS } from '../../openapi/operations.ts';
-import type { Schema } from '../../openapi/schemas.ts';
+import { OPENAPI_PATH, type OpenApiDocument, openApiDocument, URL_TOO_LONG } from '../../shared/contract/document.ts';
+import { HEADERS, type Schema } from '../../shared/contract/operation.ts';
 import { readLimits } from '../../shared/limits.ts';
 
-const DOCUMENT: OpenApiDocument = openApiDocument(readLimits({}));
+const DOCUMENT: OpenApiDocument = openApiDocument(Object.values(ROUTES), readLimits({}));
 /** Paths of the API; the app's distribution also serves the dashboard. */
 const API = /^\/(?:api\/|health$)/;
 /** Statuses with which CloudFront itself answers, in HTML. */

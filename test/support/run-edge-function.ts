@@ -2,8 +2,8 @@ import type { FunctionRequest, FunctionResponse, ViewerRequestEvent } from 'clou
 import { type EdgeFunctionFile, renderEdgeFunction } from '../../infra/edge/render.ts';
 import { toFunctionRequest } from '../../local-aws/cloudfront/function-events.ts';
 import { type FunctionRuntime, loadFunction } from '../../local-aws/cloudfront/function-runtime.ts';
-import { OPENAPI_PATH } from '../../openapi/document.ts';
-import { FOR_PROGRAMS_PATH } from '../../openapi/for-programs.ts';
+import { OPENAPI_PATH } from '../../shared/contract/document.ts';
+import { FOR_PROGRAMS_PATH } from '../../shared/contract/for-programs.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
 
 export const APP_CONSTANTS = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
-import { TABLES, type TableDefinition, type TableName } from '../../shared/aws/tables.ts';
+import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
 
 /** A client of the test run's DynamoDB Local, which ignores credentials. */
 export function dynamoDbClient(): DynamoDBClient {

@@ -96,7 +96,7 @@ export class FileHostingError extends Error {
   readonly retryAfter: number | undefined;
   /**
    * The id of the unfinished upload that a call with an `idempotencyKey` of the caller has left in the service. The same call continues
-   * this upload; `delete(uploadId)` frees the storage that is reserved for it.
+   * this upload; `cancel(uploadId)` frees the storage that is reserved for it.
    */
   readonly uploadId: string | undefined;
   /** What a person should do, in a sentence or two. */

@@ -6,7 +6,7 @@ import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
 import { type RetryOptions, retry } from './retry.ts';
-import type { ApiKey, ApiKeys, FileRecord, FilesPage, NewApiKey, Profile } from './types.ts';
+import type { ApiKey, ApiKeys, FileRecord, FilesPage, NewApiKey, Profile, Usage } from './types.ts';
 import { upload } from './upload.ts';
 
 export interface ClientOptions {
@@ -83,6 +83,19 @@ export class FileHosting {
   /** Deletes a file. Its link stops working within a minute. */
   async delete(id: string, options: RetryOptions = {}): Promise<void> {
     await this.#call('DELETE', pathOf('/files', id), { ...options, doneStatus: 404 });
+  }
+
+  /** Cancels a direct upload that failed (`uploadId` of its error). If the upload has become a file meanwhile, the file is deleted. */
+  async cancel(uploadId: string, options: RetryOptions = {}): Promise<void> {
+    // After the first request the upload cannot become a file any more, so the second finds the file if there is one.
+    for (const collection of ['/uploads', '/files']) {
+      await this.#call('DELETE', pathOf(collection, uploadId), { ...options, doneStatus: 404 });
+    }
+  }
+
+  /** What the account uses, and what it may use. */
+  usage(options: RetryOptions = {}): Promise<Usage> {
+    return this.#call('GET', '/usage', options);
   }
 
   /** The person who is logged in. Needs a session. */

@@ -55,17 +55,24 @@ export function newJob(api: Api, { idempotencyKey, onProgress, ...options }: Upl
   return { api, size, key, isKeyKnown: idempotencyKey !== undefined, begin, signal, retries, onWait };
 }
 
-/** The longest time for each of the two steps that remove a given-up upload: finding its id, and deleting it. */
+/** The longest time for each of the steps that remove a given-up upload: finding its id, cancelling it, and deleting its file. */
 const UNDO_MS = 10_000;
 
 /**
  * Deletes what an upload may have left in the service. If the deletion fails, a ticket ends by itself, but a file stays.
  * @param findId  finds the id of the file or ticket, until the signal is aborted.
+ * @param isTicket  true when the id may still be that of a ticket.
  */
-export async function undo({ api }: Job, findId: (signal: AbortSignal) => Promise<string>): Promise<void> {
+export async function undo(
+  { api }: Job,
+  findId: (signal: AbortSignal) => Promise<string>,
+  { isTicket = false } = {},
+): Promise<void> {
   try {
     const id = await findId(AbortSignal.timeout(UNDO_MS));
-    await api.call('DELETE', `/files/${id}`, { signal: AbortSignal.timeout(UNDO_MS), doneStatus: 404 });
+    const removal = () => ({ signal: AbortSignal.timeout(UNDO_MS), doneStatus: 404 });
+    if (isTicket) await api.call('DELETE', `/uploads/${id}`, removal());
+    await api.call('DELETE', `/files/${id}`, removal());
   } catch {
     // The caller gets the error that made the upload give up, not this one.
   }

@@ -19,7 +19,7 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
     const { name, type: mime_type, blob } = content;
     const json: TicketRequest = { name, mime_type, size_bytes: blob.size };
     const headers = { 'Idempotency-Key': job.key };
-    return ticketIn(await api.request('POST', '/files', { ...job, rate: 'uploads', json, headers, signal }));
+    return ticketIn(await api.request('POST', '/uploads', { ...job, rate: 'uploads', json, headers, signal }));
   };
   const ask = async () => {
     const given = await retry(() => askOnce(), job);
@@ -29,11 +29,12 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
   try {
     const given = await putWithTicket(job, content, ask);
     if ('url' in given) return given;
-    return await retry(async () => recordIn(await api.request('POST', `/files/${given.id}/complete`, job)), job);
+    return await retry(async () => recordIn(await api.request('POST', `/uploads/${given.id}/complete`, job)), job);
   } catch (error) {
     // If the caller gave the key, the same call can continue this upload later, so the upload is not removed.
     const isOver = job.signal?.aborted || !job.isKeyKnown;
-    if (isOver && mayHaveTicket) await undo(job, async (signal) => id ?? (await askOnce(signal)).id);
+    if (isOver && mayHaveTicket)
+      await undo(job, async (signal) => id ?? (await askOnce(signal)).id, { isTicket: true });
     throw isOver || !(error instanceof FileHostingError) ? error : withDetails(error, { uploadId: id });
   }
 }

@@ -92,6 +92,24 @@ export interface Profile {
   readonly file_count: number;
 }
 
+/** What the account uses, and what it may use. */
+export interface Usage {
+  /** What files and open direct uploads use, in bytes. */
+  readonly storage_used_bytes: number;
+  /** The storage of the account, in bytes. */
+  readonly storage_limit_bytes: number;
+  /** The number of files. */
+  readonly file_count: number;
+  /** The number of files that the account may have. */
+  readonly file_count_limit: number;
+  /** What the account has sent since midnight (UTC), in bytes. */
+  readonly sent_today_bytes: number;
+  /** What the account may send in a day (UTC), in bytes. */
+  readonly sent_today_limit_bytes: number;
+  /** The largest file that one upload may bring, in bytes. */
+  readonly upload_max_bytes: number;
+}
+
 /** The state of the service. */
 export interface Health {
   readonly status: 'ok' | 'degraded';

@@ -276,5 +276,5 @@ export function isUnfinished(state: UploadState): boolean {
 async function giveUp(job: Job): Promise<void> {
   job.controller.abort();
   await job.running;
-  if (job.uploadId !== undefined) await hosting.delete(job.uploadId).catch(() => {});
+  if (job.uploadId !== undefined) await hosting.cancel(job.uploadId).catch(() => {});
 }

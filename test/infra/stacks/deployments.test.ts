@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { ROUTES } from '../../../functions/routes.ts';
 import { loadAssembly, type Template, type TemplateResource } from '../../../local-aws/template/assembly.ts';
-import { ROUTES } from '../../../shared/routes.ts';
 import { synthesizeStage, templatesOf } from '../../support/synthesize-stage.ts';
 
 /** How functions get to their new versions: aliases, deployment groups, and the alarms and the check that take a version back. */

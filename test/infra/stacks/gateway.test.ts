@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { methodsOf, ROUTES, type Route } from '../../../shared/routes.ts';
+import { ROUTES } from '../../../functions/routes.ts';
+import { methodsOf } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/route.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
 const stage = () => onlySynthesized('Api', 'AWS::ApiGateway::Stage');

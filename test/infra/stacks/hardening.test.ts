@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { ROUTES } from '../../../functions/routes.ts';
 import { prod } from '../../../infra/stages/prod.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
+import { methodsOf } from '../../../shared/contract/route.ts';
 import { VARIABLES } from '../../../shared/env.ts';
 import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
-import { methodsOf, ROUTES } from '../../../shared/routes.ts';
 import { startTestService } from '../../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
 

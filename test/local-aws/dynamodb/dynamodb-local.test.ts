@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { PutItemCommand, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDynamoDbLocal } from '../../../local-aws/dynamodb/dynamodb-local.ts';
-import { TABLES } from '../../../shared/aws/tables.ts';
+import { TABLES } from '../../../shared/tables.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 test('DynamoDB Local creates every table that the product declares', async () => {

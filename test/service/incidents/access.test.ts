@@ -40,7 +40,7 @@ describe('unknown members of a JSON body', () => {
     const theirs = { id: UNKNOWN_ID, account_id: other.id, object_key: 'uploads/x', state: 'ready' };
     const members = JSON.stringify({ name: 'a', mime_type: 'text/plain', size_bytes: 1, ...theirs }).slice(1);
     const body = `{"__proto__":{"size_bytes":0},${members}`;
-    const ticket = await account.byKey.request('POST', '/files', { body, headers });
+    const ticket = await account.byKey.request('POST', '/uploads', { body, headers });
     expect(ticket.status).toBe(202);
     expect(ticket.body.id).not.toBe(UNKNOWN_ID);
     expect(await service.rowsOf(other.id)).toEqual([]);
@@ -63,7 +63,7 @@ describe('unknown members of a JSON body', () => {
 
 /** Cancels a ticket and expires it, so that nothing is left of it. */
 async function cancel(id: string, by = account): Promise<void> {
-  expect((await by.byKey.request('DELETE', `/files/${id}`)).status).toBe(200);
+  expect((await by.byKey.request('DELETE', `/uploads/${id}`)).status).toBe(200);
   await operator.expireDeadlines();
   await operator.sweep();
 }
@@ -117,7 +117,8 @@ describe('ids', () => {
   const ROUTES_WITH_ID = [
     'GET /files/{id}',
     'DELETE /files/{id}',
-    'POST /files/{id}/complete',
+    'POST /uploads/{id}/complete',
+    'DELETE /uploads/{id}',
     'DELETE /api-keys/{id}',
   ];
 
@@ -146,7 +147,7 @@ describe('ids', () => {
   test('ASVS 8.2.2: ids of another account get exactly the same answer as unknown ids', async () => {
     const other = await service.newAccount();
     const file = await other.byKey.upload('secret.txt', 'secret');
-    const ticket = await other.byKey.postJson('/files', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
+    const ticket = await other.byKey.postJson('/uploads', { name: 'a', mime_type: 'text/plain', size_bytes: 1 });
     const keys = await other.bySession.request<{ items: { id: string }[] }>('GET', '/api-keys');
     const theirs = [String(file.body.id), String(ticket.body.id), String(keys.body.items[0]?.id)];
     for (const route of ROUTES_WITH_ID) {

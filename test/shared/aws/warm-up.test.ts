@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { getFile as route } from '../../../functions/files/get-file.route.ts';
 import type { StoredFile } from '../../../shared/files/file.ts';
 
 beforeEach(() => {
@@ -41,7 +42,7 @@ test('the checks of a route are rehearsed without a connection, but later reques
   const { generateKey } = await import('../../../shared/api-keys/key-format.ts');
   const { promise: rehearsed, resolve } = Promise.withResolvers<StoredFile>();
   const handle = vi.fn(async () => ok({}));
-  const answer = apiHandler('getFile', handle, async ({ caller: { accountId }, param }) => {
+  const answer = apiHandler(route as never, handle as never, async ({ caller: { accountId }, param }) => {
     resolve(await getFile({ files: fileStore }, { accountId, id: param('id') }));
   });
   expect(await rehearsed).toMatchObject({ state: 'ready' });

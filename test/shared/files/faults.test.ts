@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { workShard } from '../../../shared/aws/file-items.ts';
 import { eachOf } from '../../../shared/each-of.ts';
+import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
@@ -135,7 +136,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'the cancellation of a ticket whose bytes arrived': {
     begin: async (accountId) => {
       const ref = await arrived(accountId);
-      return () => deleteFile(stores, ref, inTime());
+      return () => cancelTicket(stores, ref, inTime());
     },
     files: 0,
   },
@@ -148,7 +149,7 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'the sweep of a cancelled ticket': {
     begin: async (accountId) => {
-      await deleteFile(stores, await arrived(accountId), inTime());
+      await cancelTicket(stores, await arrived(accountId), inTime());
       return () => sweepWorkOf(accountId);
     },
     files: 0,

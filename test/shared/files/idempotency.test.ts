@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { FileRef } from '../../../shared/files/file.ts';
@@ -161,7 +162,7 @@ describe('a ticket with a used key', () => {
   });
 
   test.each([
-    ['was cancelled', (ref: FileRef) => deleteFile(stores, ref, inTime())],
+    ['was cancelled', (ref: FileRef) => cancelTicket(stores, ref, inTime())],
     ['has expired', () => sweepAt(service, NOW + HOUR_MS)],
   ])('is a new ticket each time the earlier one %s', async (_, end) => {
     const id = await newAccount(service);

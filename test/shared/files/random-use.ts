@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { auditAccount, type Difference } from '../../../shared/administration/audit-account.ts';
+import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
@@ -28,7 +29,7 @@ const action = fc.oneof(
     key: fc.option(fc.nat(1)),
     minutesAgo: fc.constantFrom(0, 10),
   }),
-  fc.record({ do: fc.constantFrom('put', 'complete', 'event', 'delete', 'delete ticket'), which }),
+  fc.record({ do: fc.constantFrom('put', 'complete', 'event', 'delete', 'cancel', 'delete uploaded'), which }),
   fc.record({ do: fc.constant('sweep' as const), minutes: fc.constantFrom(0, 2, 12, 25) }),
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
@@ -80,7 +81,8 @@ class Client {
     if (how === 'put') await put(ticket, 'x'.repeat(size));
     if (how === 'complete') await completeUpload(stores, ref, inTime());
     if (how === 'event') await completeArrivedUpload(stores, incomingKey(ref), inTime());
-    if (how === 'delete ticket') await this.#delete(ref);
+    if (how === 'delete uploaded') await this.#delete(ref);
+    if (how === 'cancel') await cancelTicket(stores, ref, inTime());
   }
 
   async #delete(ref: FileRef): Promise<void> {

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { NOTE_SHARDS } from '../../../shared/files/deletion-notes.ts';
@@ -35,7 +36,7 @@ async function unfinishedAccount() {
   await skipSeqs(service.engine, service.tables, accountId, 62);
   const ref = (id: string) => ({ accountId, id });
   await put(await newTicket(service, accountId, 5), 'hello');
-  await deleteFile(stores, ref((await newTicket(service, accountId, 5)).id), inTime());
+  await cancelTicket(stores, ref((await newTicket(service, accountId, 5)).id), inTime());
   await halfDeleted(accountId);
   const ticket = await newTicket(service, accountId, 5);
   await put(ticket, 'hello');
@@ -234,7 +235,7 @@ describe('a sweep that meets a renewal', () => {
     expect(await sweepTicketsOf(accountId, now)).toMatchObject({ ticket: 1 });
     const ticket = await ask(accountId, now);
     expect(ticket.id).not.toBe(id);
-    await deleteFile(stores, { accountId, id: ticket.id }, inTime());
+    await cancelTicket(stores, { accountId, id: ticket.id }, inTime());
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
@@ -443,25 +444,6 @@ test('a deletion that dies after it was noted is repeated by the sweeper, and it
   expect(await notes()).toEqual([]);
   expect(await stores.files.get(kept)).toMatchObject({ state: 'ready' });
   await expectBalance(service, accountId, { files: 1, bytes: 5 });
-});
-
-test('a deletion that finds a ticket which becomes a file meanwhile is noted as well', async () => {
-  const accountId = await newAccount(service);
-  const ticket = await newTicket(service, accountId, 5);
-  const ref = { accountId, id: ticket.id };
-  await put(ticket, 'hello');
-  await completeUpload(stores, ref, inTime());
-  const releases = {
-    ...stores.releases,
-    releaseFile: () => Promise.reject(new Error('died')),
-  };
-  // The row was read before the ticket became a file.
-  const deleting = { ...inTime(), row: Promise.resolve(undefined) };
-  await expect(deleteFile({ ...stores, releases }, ref, deleting)).rejects.toThrow('died');
-  expect(await sweepAt(service, Date.now() + 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
-  // Until the ticket ends, its row stays, and so does the object of its PUT.
-  await sweepLater(service);
-  await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
 describe('the deletions that an account notes within five seconds', () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { ROUTES } from '../../../functions/routes.ts';
+import { RATE_CLASSES } from '../../../shared/contract/route.ts';
 import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
-import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy, slotSizes } from '../../../shared/rate-limit/policy.ts';
-import { ROUTES } from '../../../shared/routes.ts';
+import { rateKey, ratePolicy, slotSizes } from '../../../shared/rate-limit/policy.ts';
+import type { Route } from '../../../shared/route.ts';
 
 test.each([1, 2, 60, 120, 121, 240, 500, 1_000, 999_983, 1_000_000])(
   'the slots of a limit of %i add up to the limit',
@@ -26,8 +28,8 @@ test.each([
 });
 
 test('every class of the routes has a limit that an operator can set', () => {
-  for (const route of Object.values(ROUTES)) {
-    if ('rateClass' in route) expect(CONFIGURABLE_LIMITS).toHaveProperty(RATE_LIMIT_OF_CLASS[route.rateClass]);
+  for (const { rateClass } of Object.values<Route>(ROUTES)) {
+    if (rateClass) expect(CONFIGURABLE_LIMITS).toHaveProperty(RATE_CLASSES[rateClass]);
   }
 });
 

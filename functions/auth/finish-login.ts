@@ -1,0 +1,50 @@
+import { accountStore } from '../../shared/aws/account-store.ts';
+import { appUrl } from '../../shared/aws/parameters.ts';
+import { loginProvider } from '../../shared/aws/secrets.ts';
+import { sessionStore } from '../../shared/aws/session-store.ts';
+import { list } from '../../shared/env.ts';
+import { parseCookies } from '../../shared/http/cookies.ts';
+import { headerValues } from '../../shared/http/request.ts';
+import { redirect } from '../../shared/http/response.ts';
+import { describeError, log } from '../../shared/log.ts';
+import { finishLogin } from '../../shared/login/finish-login.ts';
+import { measure } from '../../shared/metrics.ts';
+import { loginPage } from '../../shared/stack/login-page.ts';
+import { rateLimit } from '../../shared/stack/rate-limit.ts';
+import { auditRequest, routeStack } from '../../shared/stack/route-stack.ts';
+import { viewerSubject } from '../../shared/stack/viewer.ts';
+import { finishLogin as route } from './finish-login.route.ts';
+
+const allowed = { domains: list('ALLOWED_EMAIL_DOMAINS'), emails: list('ALLOWED_EMAILS') };
+
+const checks = [loginPage(), rateLimit(route.rateClass, viewerSubject)];
+
+/**
+ * GET /auth/google/callback: 302 to the dashboard with a session, or to its login page with `?error=`. A program gets the errors of
+ * the checks, such as 429, and our own failures as JSON.
+ */
+export const handler = routeStack(route, checks, async ({ event }) => {
+  const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
+  const login = await finishLogin(
+    { provider, appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },
+    {
+      parameters: event.multiValueQueryStringParameters ?? {},
+      cookies: parseCookies(headerValues(event, 'cookie')),
+    },
+  );
+  if (login.refusal) {
+    const { code, cause, isOurFailure } = login.refusal;
+    if (isOurFailure) measure({}, { LoginFailures: 1 });
+    log('warn', 'login refused', { request_id: event.requestContext.requestId, code, ...describeError(cause) });
+    auditRequest(event, 'login_refused', { code });
+  }
+  if (login.begun) {
+    const { accountId: account_id, session, replacedSession } = login.begun;
+    auditRequest(event, 'login', {
+      account_id,
+      session,
+      ...(replacedSession !== undefined && { replaced_session: replacedSession }),
+    });
+  }
+  return redirect(login.location, login.cookies);
+});

@@ -1,0 +1,19 @@
+import type { Route } from '../../shared/route.ts';
+
+export const startLogin = {
+  name: 'startLogin',
+  method: 'GET',
+  path: '/api/v1/auth/google',
+  access: 'public',
+  rateClass: 'login-starts',
+  purpose: 'Start the Google login in a browser',
+  entry: 'functions/auth/start-login.ts',
+  needs: { secrets: ['loginProvider'], values: ['appUrl'] },
+  operation: {
+    tag: 'Login',
+    description:
+      'Open it in a browser. Errors take a browser to the login page, with the code in `?error=`; other clients get JSON.',
+    successes: [{ status: 302, description: 'The browser goes on at Google.', headers: ['Location', 'Set-Cookie'] }],
+    sample: 'none',
+  },
+} as const satisfies Route;

@@ -1,0 +1,244 @@
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { LimitName } from '../limits.ts';
+import { HEADERS, type HeaderName, type Schema, TAGS } from './operation.ts';
+import { methodsOf, type RouteContract } from './route.ts';
+import { samplesOf } from './samples.ts';
+import { REQUEST_BODIES, SCHEMAS } from './schemas.ts';
+
+/** The path under which the service serves its document. */
+export const OPENAPI_PATH = '/api/v1/openapi.json';
+
+/** An OpenAPI 3.1 document. Only the parts that our code reads have exact types. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Schema>>;
+    readonly [part: string]: unknown;
+  };
+  readonly [part: string]: unknown;
+}
+
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly parameters: readonly Schema[];
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+  readonly responses: Readonly<Record<string, Schema>>;
+  readonly [part: string]: unknown;
+}
+
+const VERSION = '1.0.0';
+
+/** Errors that edge, gateway and functions may answer every request with. */
+const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
+  'invalid_request',
+  'forbidden',
+  'length_required',
+  'file_too_large',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+  'timeout',
+];
+
+/** CloudFront answers a URL that is too long with this status. The table of errors has no code for it. */
+export const URL_TOO_LONG = 414;
+
+/**
+ * Makes the OpenAPI document of the API. It comes from the declarations of the routes, the table of errors, the shapes of the answers, and
+ * the rules that requests are checked by.
+ * @param limits  those of the deployment that serves the document.
+ */
+export function openApiDocument(
+  routes: readonly RouteContract[],
+  limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>,
+): OpenApiDocument {
+  const responses: Record<string, Schema> = {};
+  const paths: Record<string, Record<string, DocumentedOperation>> = {};
+  for (const route of routes) {
+    const operation = documented(route, responses);
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: operation,
+      ...(methodsOf(route).includes('HEAD') && { head: withoutBodies(operation) }),
+    };
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'File hosting',
+      version: VERSION,
+      summary: 'Upload a file with one request, get a direct link.',
+      description: describe(limits.MAX_UPLOAD_SIZE_BYTES),
+      contact: { name: 'The operator of this service' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The service that serves this document.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: SCHEMAS,
+      responses,
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [name, headerObject(description)]),
+      ),
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'svc_live_<secret>',
+          description:
+            'An API key, made in the dashboard. Keep it secret: it must not get into web pages or repositories.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-session',
+          description: 'The cookie of a person who is logged in. On a machine without HTTPS its name is `session`.',
+        },
+      },
+    },
+  };
+}
+
+function describe(maxUploadBytes: number): string {
+  return [
+    'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`, except the 503 of',
+    '`/health`, which says what is down. Other paths of the API are 404 `not_found`; methods that a path does not',
+    'have are 405 `method_not_allowed`. CloudFront itself may answer 400, 403, 503 and 504, in HTML.',
+    '',
+    `A file may have at most ${maxUploadBytes.toLocaleString('en-US')} bytes. Answers to counted requests say in \`RateLimit\` how many requests are left.`,
+    'Retry 429 and 5xx with exponential backoff, not before `Retry-After`.',
+  ].join('\n');
+}
+
+const headerObject = (description: string) => ({ description, schema: { type: 'string' } });
+
+function documented(route: RouteContract, responses: Record<string, Schema>): DocumentedOperation {
+  const { tag, description, parameters = [], body, successes } = route.operation;
+  const headersOfEvery: HeaderName[] = [
+    'X-Request-Id',
+    ...(route.rateClass ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
+  ];
+  return {
+    operationId: route.name,
+    summary: route.purpose,
+    description,
+    tags: [tag],
+    security: securityOf(route),
+    parameters,
+    ...(body && { requestBody: { required: true, ...REQUEST_BODIES[body] } }),
+    responses: {
+      ...Object.fromEntries(
+        successes.map(({ status, description, body, headers = [] }) => [
+          status,
+          {
+            description,
+            headers: refsOf([...headersOfEvery, ...headers]),
+            ...(body && { content: { 'application/json': { schema: { $ref: `#/components/schemas/${body}` } } } }),
+          },
+        ]),
+      ),
+      ...errorResponses(route, responses),
+    },
+    ...samples(route),
+  };
+}
+
+function samples(route: RouteContract) {
+  const all = samplesOf(route);
+  return all.length > 0 && { 'x-codeSamples': all };
+}
+
+/** HEAD is answered like GET, without a body. */
+function withoutBodies({ 'x-codeSamples': _, ...operation }: DocumentedOperation): DocumentedOperation {
+  const answers = Object.keys(operation.responses).map((status) => [
+    status,
+    { description: `As with GET: the status and headers of ${status}, without a body.` },
+  ]);
+  return {
+    ...operation,
+    operationId: `${operation.operationId}Head`,
+    summary: `The headers of: ${operation.summary}`,
+    responses: Object.fromEntries(answers),
+  };
+}
+
+function securityOf({ access }: RouteContract): Schema[] {
+  if (access === 'public') return [];
+  return access === 'session' ? [{ session: [] }] : [{ apiKey: [] }, { session: [] }];
+}
+
+/** The error answers of a route, by status. */
+function errorResponses(route: RouteContract, responses: Record<string, Schema>): Record<string, Schema> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(route)) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const all = Object.fromEntries([...byStatus].map(([status, codes]) => [status, respondWith(codes, responses)]));
+  const inAll = { ...all, [URL_TOO_LONG]: urlTooLong };
+  return route.name === 'health' ? { ...inAll, 503: unhealthy } : inAll;
+}
+
+/** CloudFront makes this answer itself, so it has no `X-Request-Id`. */
+const urlTooLong: Schema = {
+  description: '`invalid_request`: the URL is longer than CloudFront accepts.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+
+/** A 503 of `/health` has the state of the service in its body; a 503 of the gateway in front of it has an error. */
+const unhealthy: Schema = {
+  description: 'A dependency is down (`status` is `degraded`), or the service cannot be reached.',
+  headers: refsOf(['X-Request-Id', 'X-Commit', 'Retry-After']),
+  content: {
+    'application/json': {
+      schema: { anyOf: [{ $ref: '#/components/schemas/Health' }, { $ref: '#/components/schemas/Error' }] },
+    },
+  },
+};
+
+/** The codes of a route, each once, in the order of the table of errors. */
+export function errorsOf({ access, operation: { errors = [] } }: RouteContract): ErrorCode[] {
+  const codes = new Set<ErrorCode>([
+    ...ERRORS_OF_EVERY_ROUTE,
+    ...(access === 'public' ? [] : (['unauthorized'] as const)),
+    ...errors,
+  ]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** Refers to the response with these codes of one status, and adds it to `responses`. */
+function respondWith(codes: readonly ErrorCode[], responses: Record<string, Schema>): Schema {
+  const name = codes.map(pascalCase).join('Or');
+  const [first = 'internal_error'] = codes;
+  const { status } = ERRORS[first];
+  // The answer to a counted request has the headers of the limit, even if the answer is an error.
+  const headers: HeaderName[] = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
+  if (status === 429 || status === 503) headers.push('Retry-After');
+  responses[name] = {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(' '),
+    headers: refsOf(headers),
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['error'],
+          properties: { error: { type: 'string', enum: codes } },
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: { error: code } }])),
+      },
+    },
+  };
+  return { $ref: `#/components/responses/${name}` };
+}
+
+const pascalCase = (code: string) => code.replaceAll(/(?:^|_)(\w)/g, (_match, first: string) => first.toUpperCase());
+
+function refsOf(names: readonly HeaderName[]): Schema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,152 @@
+import type { Sample } from './operation.ts';
+import type { RouteContract } from './route.ts';
+
+/** An entry of `x-codeSamples`, an extension of OpenAPI: programs that render the document show it with the operation. */
+export interface CodeSample {
+  readonly lang: 'Shell' | 'TypeScript' | 'Python' | 'Go';
+  readonly label: string;
+  readonly source: string;
+}
+
+/** The samples of a route, in the order in which they are shown. */
+export function samplesOf(route: RouteContract): readonly CodeSample[] {
+  const { sample } = route.operation;
+  if (sample === 'none') return [];
+  const { script, client } = sample;
+  return [
+    { lang: 'Shell', label: 'curl', source: curl(route, sample) },
+    ...(script ? [{ lang: 'Shell', ...script } as const] : []),
+    ...(client ? [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(route, client) } as const] : []),
+    { lang: 'Python', label: 'Python', source: python(route, sample) },
+    { lang: 'Go', label: 'Go', source: go(route, sample) },
+  ];
+}
+
+const KEY_HEADER = '-H "Authorization: Bearer $FILE_HOSTING_KEY"';
+// Requests that change something must name their origin, as browsers do by themselves.
+const SESSION_HEADERS = '-H "Cookie: $FILE_HOSTING_COOKIE" -H "Origin: $FILE_HOSTING_URL"';
+
+/** Prints the answer and curl's own errors, and fails when the answer is an error. */
+const CURL = 'curl -sS --fail-with-body';
+
+function curl({ method, path, access }: RouteContract, { query, json, file }: Sample): string {
+  const parts = [CURL];
+  if (method !== 'GET' && file === undefined && json === undefined) parts.push(`-X ${method}`);
+  if (file !== undefined) parts.push(`-F file=@${file}`);
+  if (json !== undefined) parts.push(`--json '${json}'`);
+  if (access === 'session') parts.push(SESSION_HEADERS);
+  if (access === 'key-or-session') parts.push(KEY_HEADER);
+  parts.push(`"$FILE_HOSTING_URL${path.replace('{id}', '$ID')}${query ? `?${query}` : ''}"`);
+  return parts.join(' ');
+}
+
+/** A whole direct upload. Its headers are those of every ticket without a checksum. An error is printed by each step. */
+export const directUploadScript = `SIZE=$(wc -c < film.mp4 | tr -d ' ')
+TICKET=$(${CURL} ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/uploads") || { echo "$TICKET"; false; }
+# The ticket names the headers of this request as well, in upload.headers.
+${CURL} -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
+${CURL} -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/uploads/$(echo "$TICKET" | jq -r .id)/complete"`;
+
+/**
+ * Routes that take only a session, such as those for API keys, are meant for the pages of the service itself. The samples of these routes
+ * say so.
+ */
+function typescript({ access }: RouteContract, client: string): string {
+  return [
+    "import { FileHosting } from 'file-hosting-client';",
+    '',
+    ...(access === 'session' ? ['// In a page of the service, with the session of the person who is logged in.'] : []),
+    'const hosting = new FileHosting();',
+    client,
+  ].join('\n');
+}
+
+function python({ method, path, access }: RouteContract, { query, json, file }: Sample): string {
+  const address = `environ["FILE_HOSTING_URL"] + "${path.replace('{id}', '" + environ["ID"] + "').replace(/ \+ ""$/, '')}"`;
+  const headers = {
+    public: [],
+    'key-or-session': ['    headers={"Authorization": "Bearer " + environ["FILE_HOSTING_KEY"]},'],
+    session: ['    headers={"Cookie": environ["FILE_HOSTING_COOKIE"], "Origin": environ["FILE_HOSTING_URL"]},'],
+  }[access];
+  const parameters = [...new URLSearchParams(query)].map(([name, value]) => `"${name}": "${value}"`);
+  return [
+    'from os import environ',
+    '',
+    'import requests',
+    '',
+    `answer = requests.${method.toLowerCase()}(`,
+    `    ${address.replace(/ \+ ""$/, '')},`,
+    ...headers,
+    ...(parameters.length > 0 ? [`    params={${parameters.join(', ')}},`] : []),
+    ...(json === undefined ? [] : [`    json=${json},`]),
+    ...(file === undefined ? [] : [`    files={"file": open("${file}", "rb")},`]),
+    '    timeout=60,',
+    ')',
+    'answer.raise_for_status()',
+    'print(answer.text)',
+  ].join('\n');
+}
+
+function go({ method, path, access }: RouteContract, { query, json, file }: Sample): string {
+  const address = `os.Getenv("FILE_HOSTING_URL")+"${path.replace('{id}', '"+os.Getenv("ID")+"')}${query ? `?${query}` : ''}"`;
+  const body = file === undefined ? (json === undefined ? 'nil' : `strings.NewReader(\`${json}\`)`) : '&form';
+  const packages = [
+    ...(file === undefined ? [] : ['bytes']),
+    'fmt',
+    'io',
+    'log',
+    ...(file === undefined ? [] : ['mime/multipart']),
+    'net/http',
+    'os',
+    ...(json === undefined ? [] : ['strings']),
+  ];
+  const headers: string[][] = [
+    ...(file === undefined ? [] : [['Content-Type', 'writer.FormDataContentType()']]),
+    ...(json === undefined ? [] : [['Content-Type', '"application/json"']]),
+    ...(access === 'key-or-session' ? [['Authorization', '"Bearer "+os.Getenv("FILE_HOSTING_KEY")']] : []),
+    ...(access === 'session'
+      ? [
+          ['Cookie', 'os.Getenv("FILE_HOSTING_COOKIE")'],
+          ['Origin', 'os.Getenv("FILE_HOSTING_URL")'],
+        ]
+      : []),
+  ];
+  return [
+    'package main',
+    '',
+    'import (',
+    ...packages.map((name) => `\t"${name}"`),
+    ')',
+    '',
+    'func main() {',
+    ...(file === undefined ? [] : goForm(file)),
+    `\trequest, err := http.NewRequest("${method}", ${address.replace(/\+""$/, '')}, ${body})`,
+    ...GO_CHECK,
+    ...headers.map(([name, value]) => `\trequest.Header.Set("${name}", ${value})`),
+    '\tanswer, err := http.DefaultClient.Do(request)',
+    ...GO_CHECK,
+    '\tdefer answer.Body.Close()',
+    '\ttext, err := io.ReadAll(answer.Body)',
+    ...GO_CHECK,
+    '\tif answer.StatusCode >= 400 {',
+    '\t\tlog.Fatalf("%s: %s", answer.Status, text)',
+    '\t}',
+    '\tfmt.Println(string(text))',
+    '}',
+  ].join('\n');
+}
+
+const GO_CHECK = ['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'];
+
+function goForm(file: string): string[] {
+  return [
+    `\tcontent, err := os.ReadFile("${file}")`,
+    ...GO_CHECK,
+    '\tvar form bytes.Buffer',
+    '\twriter := multipart.NewWriter(&form)',
+    `\tpart, err := writer.CreateFormFile("file", "${file}")`,
+    ...GO_CHECK,
+    '\tpart.Write(content)',
+    '\twriter.Close()',
+  ];
+}
