@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientTypes } from '../openapi/client-types.ts';
-import { openApiDocument } from '../openapi/document.ts';
-import { forPrograms } from '../openapi/for-programs.ts';
+import { ROUTES } from '../functions/routes.ts';
+import { clientTypes } from '../shared/contract/client-types.ts';
+import { openApiDocument } from '../shared/contract/document.ts';
+import { forPrograms } from '../shared/contract/for-programs.ts';
 import { readLimits } from '../shared/limits.ts';
 import { contractPage } from './contract/contract-page.ts';
+import { decisionsPage } from './decisions.ts';
 import { growthChart } from './measured/growth-chart.ts';
 import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
@@ -18,11 +20,7 @@ import { fillTables } from './tables.ts';
  * With `--check` it writes nothing. It fails when one of these parts is out of date, or when a document refers to a file or heading that
  * does not exist.
  */
-const README = join(import.meta.dirname, '../README.md');
-const CONTRIBUTING = join(import.meta.dirname, '../CONTRIBUTING.md');
-const ARCHITECTURE = join(import.meta.dirname, 'architecture.md');
-const OPERATE = join(import.meta.dirname, 'operate.md');
-const ALARMS = join(import.meta.dirname, 'alarms.md');
+const ROOT = join(import.meta.dirname, '..');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const MEASURED = join(import.meta.dirname, 'measured.md');
 const GROWTH = join(import.meta.dirname, 'growth.svg');
@@ -30,19 +28,18 @@ const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
 // This document has the default limits. A deployment serves a document with its own limits.
-const document = openApiDocument(readLimits({}));
-const filled = (path: string) => ({ [path]: fillTables(readFileSync(path, 'utf8')) });
+const document = openApiDocument(Object.values(ROUTES), readLimits({}));
+const filled = Object.fromEntries(
+  DOCUMENTS.map((page) => join(ROOT, page)).map((path) => [path, fillTables(readFileSync(path, 'utf8'))]),
+);
 const pages = {
-  ...filled(README),
-  ...filled(CONTRIBUTING),
-  ...filled(OPERATE),
-  ...filled(ALARMS),
-  ...filled(ARCHITECTURE),
+  ...filled,
+  [join(ROOT, 'docs/decisions/README.md')]: decisionsPage(),
   [CONTRACT]: contractPage(),
   [MEASURED]: measuredPage(),
   [GROWTH]: growthChart(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
-  [FOR_PROGRAMS]: forPrograms(readLimits({})),
+  [FOR_PROGRAMS]: forPrograms(Object.values(ROUTES), readLimits({})),
   [CLIENT_TYPES]: clientTypes(document),
 };
 

@@ -1,15 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
+import { ROUTES } from '../functions/routes.ts';
 import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
 import { ALARMS } from '../infra/operations/alarm-list.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
 import { SETTINGS } from '../infra/settings/stage.ts';
 import { LAYERS } from '../layers/layers.ts';
-import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tables.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
-import { ROUTES, type Route } from '../shared/routes.ts';
+import type { Route } from '../shared/route.ts';
+import { TABLES, type TableDefinition, type TableName } from '../shared/tables.ts';
 import { invariantRows } from './architecture/invariants.ts';
 import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
 import {
@@ -20,11 +19,10 @@ import {
   costsOfWorstDays,
   type Table,
 } from './costs/cost-tables.ts';
-import { compared, usedByRequests } from './measured/measured-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
-/** The README's tables, each made from the object that the code itself reads, so that none of their figures is typed by hand. */
-export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
+/** The tables of the API's page and of the screenshots, each made from the object that the code itself reads, so that no figure is typed by hand. */
+const TABLES_OF_API: Readonly<Record<string, () => string>> = {
   routes: () =>
     table(
       ['Method', 'Path', 'Credential', 'Counted as', 'Purpose'],
@@ -47,13 +45,11 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
       PAGES.map(({ name, title }) => [
         title,
         ...LOOKS.map((look) => {
-          const file = `docs/screenshots/${screenshotFile(name, look.name)}`;
+          const file = screenshotFile(name, look.name);
           return `[<img src="${file}" alt="${title}, ${look.name}" height="160">](${file})`;
         }),
       ]),
     ),
-  used: () => numbers(usedByRequests()),
-  compared,
   limits: () =>
     table(
       ['Variable', 'Default', 'Meaning'],
@@ -66,7 +62,7 @@ export const TABLES_OF_README: Readonly<Record<string, () => string>> = {
 };
 
 /** The tables of docs/operate.md. */
-export const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
+const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   commands: () =>
     table(
       ['Command', 'What it does'],
@@ -115,22 +111,8 @@ const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
     ),
 };
 
-/** The list of decision records in CONTRIBUTING.md, with the title of each. */
-export const TABLES_OF_CONTRIBUTING: Readonly<Record<string, () => string>> = {
-  decisions: () => {
-    const folder = join(import.meta.dirname, 'decisions');
-    const records = readdirSync(folder).toSorted();
-    return records
-      .map((file) => {
-        const [, number, title] = /^# (\d{4})\. (.+)$/m.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
-        return `- [${number}](docs/decisions/${file}): ${title}`;
-      })
-      .join('\n');
-  },
-};
-
-/** The tables of docs/architecture.md. */
-export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
+/** The reference pages of docs/architecture/. */
+const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
   layers: () =>
     table(
       ['Layer', 'What it is', 'May import'],
@@ -175,9 +157,9 @@ function rowsOf(name: TableName): string {
   return `${heading}\n\n${table(['Attribute', 'Type', 'Meaning'], rows)}`;
 }
 
-const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
-  ...TABLES_OF_README,
-  ...TABLES_OF_CONTRIBUTING,
+/** Every generated table, by the name that its mark in a document gives. */
+export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
+  ...TABLES_OF_API,
   ...TABLES_OF_OPERATION,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,

@@ -1,4 +1,4 @@
-import type { TableName } from '../../shared/aws/tables.ts';
+import type { TableName } from '../../shared/tables.ts';
 
 /**
  * Every kind of row in the tables, for docs/architecture.md. test/shared/aws/rows.test.ts compares this file with the rows that the stores

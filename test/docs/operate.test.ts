@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { parseCommandLine } from '../../admin/command-line.ts';
 import { COMMANDS } from '../../admin/commands.ts';
-import { fillTables, TABLES_OF_OPERATION } from '../../docs/tables.ts';
+import { ROUTES } from '../../functions/routes.ts';
 import { BACKGROUND_ENTRIES } from '../../infra/bundle/entries.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
 import {
@@ -19,10 +19,9 @@ import {
 } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
 import { type Assembly, loadAssembly, type Template } from '../../local-aws/template/assembly.ts';
-import { TABLES, type TableName } from '../../shared/aws/tables.ts';
 import { parseLimit } from '../../shared/limits.ts';
 import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
-import { ROUTES } from '../../shared/routes.ts';
+import { TABLES, type TableName } from '../../shared/tables.ts';
 import { LANE_CHECKS } from '../../smoke/lanes.ts';
 import { LIMITER_CHECKS } from '../../smoke/limiter.ts';
 import { LINK_CHECKS } from '../../smoke/links.ts';
@@ -39,11 +38,6 @@ const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const pageOfProd = page.replaceAll('$STAGE', 'prod');
 const commands = pageCommands(page);
 const settings = pageSettings(page);
-
-test("the guide's generated tables are up to date", () => {
-  expect(fillTables(page)).toBe(page);
-  for (const name of Object.keys(TABLES_OF_OPERATION)) expect(page).toContain(`<!-- table: ${name} -->`);
-});
 
 test("the guide's admin commands are valid, and it has an example of every command", () => {
   const lines = [...page.matchAll(/^ *npm run (?:--silent )?admin -- (.+)$/gm)].map(([, line = '']) => line.split(' '));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { brokenReferences, DOCUMENTS } from '../../docs/references.ts';
-import { fillTables, TABLES_OF_ARCHITECTURE } from '../../docs/tables.ts';
+import { fillTables, TABLES_OF_DOCUMENTS } from '../../docs/tables.ts';
 
 test.each(DOCUMENTS)('%s refers only to files, folders and headings that exist', (page) => {
   expect(brokenReferences(page)).toEqual([]);
@@ -23,8 +23,10 @@ test('a reference to a file, a folder or a heading that does not exist is found'
   ]);
 });
 
-test("the architecture page's generated tables are up to date", () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
-  expect(fillTables(page)).toBe(page);
-  for (const name of Object.keys(TABLES_OF_ARCHITECTURE)) expect(page).toContain(`<!-- table: ${name} -->`);
+test('every generated table is in a document, and up to date', () => {
+  const pages = DOCUMENTS.map((page) => readFileSync(join(import.meta.dirname, '../..', page), 'utf8'));
+  for (const page of pages) expect(fillTables(page)).toBe(page);
+  for (const name of Object.keys(TABLES_OF_DOCUMENTS)) {
+    expect(pages.filter((page) => page.includes(`<!-- table: ${name} -->`))).toHaveLength(1);
+  }
 });
