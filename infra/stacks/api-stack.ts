@@ -116,7 +116,7 @@ export class ApiStack extends Stack {
     addGatewayResponses(this.restApi);
     this.addRoutes();
     this.addBackground();
-    addOutput(this, 'DirectUploadRole', this.#functions.uploadFile?.role?.roleName ?? '');
+    addOutput(this, 'DirectUploadRole', this.#functions.createUpload?.role?.roleName ?? '');
   }
 
   /**

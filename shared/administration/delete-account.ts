@@ -1,13 +1,14 @@
 import type { ApiKeyStore } from '../api-keys/api-key.ts';
 import { eachOf } from '../each-of.ts';
 import { ApiError, undefinedIfNotFound } from '../errors.ts';
+import { type CancellingStores, cancelTicket } from '../files/cancel-ticket.ts';
 import { type DeletingStores, deleteFile } from '../files/delete-file.ts';
 import type { FileRef } from '../files/file.ts';
 import type { SessionStore } from '../sessions/session.ts';
 import type { Deadline } from '../time-limit.ts';
 import type { AdministrationStore, AuditStore, KeyMarkStore } from './administration-store.ts';
 
-export interface AccountDeletingStores extends DeletingStores {
+export interface AccountDeletingStores extends DeletingStores, CancellingStores {
   readonly administration: AdministrationStore;
   readonly keyMarks: KeyMarkStore;
   readonly keys: ApiKeyStore;
@@ -45,9 +46,10 @@ export async function deleteAccount(
   // If the file or ticket is not found, its owner or the sweeper has deleted it meanwhile. The rows of cancelled tickets stay for the
   // sweeper, because bytes may still arrive.
   const end = (ref: FileRef) => deleteFile(stores, ref, deadline).catch(undefinedIfNotFound);
+  const cancel = (ref: FileRef) => cancelTicket(stores, ref, deadline).catch(undefinedIfNotFound);
   const tickets = await Array.fromAsync(audit.tickets(id));
   const pending = tickets.filter(({ state }) => state === 'pending');
-  await eachOf(pending, CONCURRENCY, end);
+  await eachOf(pending, CONCURRENCY, cancel);
   const rows = await Array.fromAsync(audit.rows(id));
   const files = rows.filter(({ state }) => state === 'ready');
   await eachOf(files, CONCURRENCY, end);

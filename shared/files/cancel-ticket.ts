@@ -10,7 +10,7 @@ import type { ReleaseStore, TicketStore } from './stores.ts';
 /** A repeated request for the ticket may renew it after we have read it. */
 const TRIES = 3;
 
-interface CancellingStores {
+export interface CancellingStores {
   readonly objects: ObjectStore;
   readonly releases: ReleaseStore;
   readonly tickets: TicketStore;

@@ -25,7 +25,7 @@ function recordUrl(text: string): void {
   const url = URL.parse(text);
   for (const name of SECRET_PARAMETERS) recordSecret(name, url?.searchParams.get(name) ?? '');
   // A link is a secret, because everyone who has the link can read the file.
-  recordSecret('link', /\/uploads\/([^/]+)/.exec(url?.pathname ?? '')?.[1] ?? '');
+  recordSecret('link', /^\/uploads\/([^/]+)/.exec(url?.pathname ?? '')?.[1] ?? '');
 }
 
 /** Calls `fetch`, and records the secrets in the URL and in the response. */

@@ -93,7 +93,7 @@ describe('the line of a request', () => {
       await account.byKey.request('GET', '/files/my-secret-path'),
       await account.byKey.postJson('/uploads', { name: 7, mime_type: 'my-secret-body' }),
       await account.byKey.request('GET', '/files?page=my-secret-query'),
-      await account.byKey.request('POST', '/files', {
+      await account.byKey.request('POST', '/uploads', {
         body: '{"my-secret-json',
         headers: { 'content-type': 'application/json' },
       }),

@@ -51,9 +51,9 @@ async function leaveWork(account: TestAccount, count: number): Promise<SweepRepo
   await each(count, (name) => askForTicket(byKey, name, 5));
   await each(count, (name) => arrived(account, name));
   const unguarded = await each(count, (name) => askForTicket(byKey, name, 5));
-  const guarding = { principal: roleOf('DeleteFileFunction'), operation: 'PutObject' };
+  const guarding = { principal: roleOf('CancelUploadFunction'), operation: 'PutObject' };
   await withFault(service, { match: guarding, effect: 'error-before' }, () =>
-    Promise.all(unguarded.map(({ body }) => byKey.request('DELETE', `/files/${body.id}`))),
+    Promise.all(unguarded.map(({ body }) => byKey.request('DELETE', `/uploads/${body.id}`))),
   );
   for (const { body } of unguarded) expect(await put(body, 'hello')).toBe(200);
 

@@ -4,6 +4,7 @@ import { upsertAccountAtLogin } from '../../../shared/accounts/account.ts';
 import { countDiscardedBytes } from '../../../shared/accounts/allowance.ts';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
+import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { broken, chunks, inTime, MIB, newAccount, newTicket, put, stage, upload } from '../files/actions.ts';
@@ -99,7 +100,7 @@ describe('the bytes of a day', () => {
     const { file } = await upload(service, accountId, 'x'.repeat(5), at(noon));
     await deleteFile(stores, file, inTime());
     const { id } = await newTicket(service, accountId, 4, at(noon));
-    await deleteFile(stores, { accountId, id }, inTime());
+    await cancelTicket(stores, { accountId, id }, inTime());
     await upsertAccountAtLogin(stores.accounts, { id: accountId, email: 'again@example.com', name: 'Again' });
     const { recorded, computed } = await auditAccount(stores, accountId);
     expect(await stores.audit.rewrite(accountId, recorded, computed, inTime())).toBe(true);
