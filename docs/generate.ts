@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROUTES } from '../functions/routes.ts';
+import { ENTRIES } from '../infra/bundle/entries.ts';
+import sizes from '../infra/bundle/sizes.json' with { type: 'json' };
 import { clientTypes } from '../shared/contract/client-types.ts';
 import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
@@ -13,12 +15,11 @@ import { brokenReferences, DOCUMENTS } from './references.ts';
 import { fillTables } from './tables.ts';
 
 /**
- * `node docs/generate.ts` writes the parts of the documents that come from the code: the tables of the README, CONTRIBUTING.md,
- * `docs/operate.md`, `docs/alarms.md` and `docs/architecture.md`; the pages `docs/contract.md`, `docs/measured.md` and
- * `docs/for-programs.md`; the picture `docs/growth.svg`; the OpenAPI document; and the types of the TypeScript client.
+ * Writes the parts of the documents that come from the code: the tables between marks, the pages that are generated whole, the OpenAPI
+ * document, and the types of the TypeScript client. `npm run generate` also records the sizes of the bundles and the use of AWS.
  *
- * With `--check` it writes nothing. It fails when one of these parts is out of date, or when a document refers to a file or heading that
- * does not exist.
+ * With `--check` it writes nothing. It fails when one of these parts is out of date, when a bundle has no recorded size, or when a document
+ * refers to a file or heading that does not exist.
  */
 const ROOT = join(import.meta.dirname, '..');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
@@ -47,11 +48,17 @@ for (const [path, text] of Object.entries(pages)) {
   const isCurrent = existsSync(path) && readFileSync(path, 'utf8') === text;
   if (isCurrent) continue;
   if (process.argv.includes('--check')) {
-    console.error(`${path} is out of date: run "node docs/generate.ts"`);
+    console.error(`${path} is out of date: run "npm run generate"`);
     process.exitCode = 1;
   } else {
     writeFileSync(path, text);
   }
+}
+
+const unrecorded = Object.keys(ENTRIES).filter((name) => !Object.hasOwn(sizes, name));
+if (process.argv.includes('--check') && unrecorded.length > 0) {
+  console.error(`no size is recorded for ${unrecorded.join(', ')}: run \`npm run generate\``);
+  process.exitCode = 1;
 }
 
 for (const page of process.argv.includes('--check') ? DOCUMENTS : []) {

@@ -23,7 +23,7 @@ export function clientTypes({ components: { schemas } }: OpenApiDocument): strin
     ([name, schema]) => `${comment(schema, '')}export interface ${name} ${typeOf(schema, '')}\n`,
   );
   return [
-    '// Made by `node docs/generate.ts` from the OpenAPI document of the service.\n',
+    '// Made by `npm run generate` from the OpenAPI document of the service.\n',
     ...interfaces,
     listOfCodes(error ?? {}),
     'export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];\n',

@@ -11,7 +11,7 @@ import { countMonthlyResources } from './monthly-resources.ts';
 
 const RECORD = join(import.meta.dirname, '../../docs/costs/metered.json');
 
-/** If this test fails because the service has changed, run `npx vitest run test/docs/costs.test.ts --update`. */
+/** If this test fails because the service has changed, run `npm run generate`. */
 test('docs/costs/metered.json is what requests to the service use', async () => {
   const service = await startTestService({ RATE_LIMIT_REQUESTS_PER_MINUTE: String(LOW_LIMIT) });
   const metered = { requests: await meterUse(service), monthlyResources: await countMonthlyResources() };

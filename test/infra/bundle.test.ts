@@ -48,7 +48,7 @@ describe.each(Object.keys(ENTRIES))('the bundle of %s', (name) => {
     expect(code.includes(word)).toBe(false);
   });
 
-  test('has not grown by 5 %: if it should, run `npm run build -- --record`', () => {
+  test('has not grown by 5 %: if it should, run `npm run generate`', () => {
     const recorded = (sizes as Readonly<Record<string, number>>)[name] ?? 0;
     expect(code.byteLength).toBeLessThan(recorded * GROWTH_MAX);
   });

@@ -1,4 +1,4 @@
-// Made by `node docs/generate.ts` from the OpenAPI document of the service.
+// Made by `npm run generate` from the OpenAPI document of the service.
 
 /** A file. It always has these six fields. */
 export interface FileRecord {
