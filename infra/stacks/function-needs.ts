@@ -1,4 +1,3 @@
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 import type { RouteName } from '../../shared/routes.ts';
 import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
 import type { Needs, TableUse } from '../constructs/needs.ts';
@@ -176,5 +175,4 @@ export const UPLOAD_STREAM_NEEDS: Needs = {
   secrets: ['originSecret'],
   values: ['appUrl', 'cdnUrl'],
   limits: UPLOAD_LIMITS,
-  variables: { STREAMING_PLACES: String(STREAMING_PLACES_PER_ENVIRONMENT) },
 };
