@@ -186,15 +186,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'functions/upload-stream',
     what: 'The Web Function for large uploads',
     // This server answers unknown paths with the handler of unknown routes.
-    imports: [
-      'functions/unknown-route.ts',
-      'shared/stack',
-      'shared/aws',
-      'shared/http',
-      'shared/accounts',
-      'shared/rate-limit',
-      'shared/*',
-    ],
+    imports: ['functions/unknown-route.ts', 'shared/stack', 'shared/aws', 'shared/http', 'shared/accounts', 'shared/*'],
     packages: ['aws-lambda', 'node:*'],
   },
   {

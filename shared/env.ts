@@ -26,7 +26,6 @@ export const VARIABLES = {
   CANARY_KEY_PARAMETER: 'name of the SSM parameter (SecureString) with the API key of the canary',
   CANARY_STREAMS: '`true` when the canary uploads through the streaming lane as well',
   CHECK_SECONDS: 'for how many seconds the check of a deployment is repeated',
-  STREAMING_PLACES: 'how many requests one process of the streaming lane serves at the same time',
   NEEDED_VARIABLES:
     'comma-separated names of the variables and limits that this function needs (see infra/constructs/needs.ts)',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; people with an address in these domains may log in',

@@ -109,10 +109,6 @@ export const IDEMPOTENCY_TTL_MS = DAY_MS;
 
 /** The lowest average rate at which an upload may arrive, in bytes a second. Even a phone with a weak signal sends faster. */
 export const UPLOAD_SLOWEST_BYTES_PER_SECOND = 16 * KIB;
-/** The lease on the slot of a streaming upload, which is renewed while the upload is under way. */
-export const STREAMING_LEASE_MS = MINUTE_MS;
-/** How many uploads one account may stream at the same time: enough to upload a folder, too few to occupy every server. */
-export const STREAMS_PER_ACCOUNT_MAX = 16;
 /**
  * How many requests one environment of the streaming function serves at the same time (its places). There are many places, because slow
  * clients hold them for a long time. But there are fewer places than the 50 connections that the SDK opens to S3, so that no upload waits
@@ -120,6 +116,8 @@ export const STREAMS_PER_ACCOUNT_MAX = 16;
  * Gbit/s. Decision 0015.
  */
 export const STREAMING_PLACES_PER_ENVIRONMENT = 48;
+/** How many of these places the uploads of one account may take: enough to upload a folder, too few to occupy the environment. */
+export const STREAMING_PLACES_PER_ACCOUNT = 16;
 /** The PUT of a direct upload must begin within this time after its URL was signed. S3 checks the expiry only when the PUT begins. */
 export const DIRECT_URL_TTL_MS = 15 * MINUTE_MS;
 /** The time from the end of the slowest PUT to the end of its ticket: enough for the event of the bucket and its two retries. */

@@ -66,9 +66,8 @@ export const TABLES = {
     ttl: 'expires_at',
   },
   /**
-   * Three kinds of rows:
+   * Two kinds of rows:
    * - `<class>#<limit>#<subject>`: a window of a rate limit;
-   * - `streams#<account>`: the streams of an account;
    * - `turns#<account>#<span>`: the turns of an account's uploads in one span of time.
    */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },

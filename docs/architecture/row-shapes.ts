@@ -220,7 +220,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'rateLimits',
     kind: 'window of a rate limit',
-    key: { id: key('`<class>#<limit>#<account or address>`', /^(?!streams#|turns#)/) },
+    key: { id: key('`<class>#<limit>#<account or address>`', /^(?!turns#)/) },
     attributes: {
       l: ['L', 'the time of the last use of each slot, oldest first, in units of 10 ms since the beginning of 2026'],
       u: ['L', 'how many requests each slot stands for, in the same order; only if the limit is over 120'],
@@ -238,15 +238,6 @@ export const ROW_SHAPES: readonly RowShape[] = [
         'N',
         'total length, in milliseconds, of the turns that uploads have taken; the next turn begins after it',
       ],
-      expires_at: ['N', 's; TTL'],
-    },
-  },
-  {
-    table: 'rateLimits',
-    kind: 'streams of an account',
-    key: { id: key('`streams#<account id>`', /^streams#/) },
-    attributes: {
-      slots: ['M', 'id of an open stream (a large form that is arriving) → ms when its lease ends'],
       expires_at: ['N', 's; TTL'],
     },
   },

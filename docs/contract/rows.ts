@@ -119,7 +119,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'streaming when places are short',
     decision:
-      'While less than a quarter of its places is free, a streaming server cuts bodies. It cuts first those of refused requests, then uploads slower than 128 KiB/s. In each group, the sender with the most places comes first (decision 0015).',
+      'A streaming server takes at most 16 large forms of one account at the same time. While less than a quarter of its places is free, it cuts refused bodies first, then the slowest; an upload of 128 KiB/s or more is never cut (decision 0015).',
     pieces: ['test/functions/upload-stream/'],
   },
   {

@@ -6,11 +6,6 @@ export interface Pace {
   /** A longer body is refused, even if its Content-Length was smaller. */
   readonly maxBytes: number;
   /**
-   * How long a refused body may be, in bytes. The rest of such a body is read and discarded, so that its client can read the answer. A
-   * longer body is cut.
-   */
-  readonly drainMaxBytes: number;
-  /**
    * The least rate of a client, in bytes a second. The rate of the client is its bytes, divided by the time that the server has waited for
    * them. The first {@link graceMs} of that time do not count.
    */
@@ -20,6 +15,11 @@ export interface Pace {
   /** The time by which the whole body must have arrived, in epoch milliseconds. */
   readonly deadlineAt: number;
 }
+
+/** How long a refused body may be, in multiples of the longest that is accepted. A longer body is cut: each byte costs transfer. */
+const REFUSED_LENGTHS = 4;
+/** The rate of a body is known when the server has waited this long for its bytes. */
+const RATE_KNOWN_AFTER_MS = 2_000;
 
 /**
  * The body of a request. It is read no faster than its reader takes it, within bounds of size, rate and time. So no client can occupy the
@@ -54,14 +54,10 @@ export class PacedBody implements ArrivingBody {
     return this.#ended;
   }
 
-  /** How long the server has waited for the client so far, in milliseconds. */
-  get waitedMs(): number {
-    return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince);
-  }
-
-  /** Bytes a second, averaged over the time that the server has waited for the client; infinite before it has waited. */
+  /** Bytes a second, averaged over the time that the server has waited for the client; infinite during the first two seconds of it. */
   get bytesPerSecond(): number {
-    return this.waitedMs === 0 ? Number.POSITIVE_INFINITY : this.#bytes / (this.waitedMs / 1_000);
+    const waitedMs = this.#waitedMsSoFar();
+    return waitedMs < RATE_KNOWN_AFTER_MS ? Number.POSITIVE_INFINITY : this.#bytes / (waitedMs / 1_000);
   }
 
   /**
@@ -81,9 +77,16 @@ export class PacedBody implements ArrivingBody {
     }
   }
 
-  /** See {@link ArrivingBody.drain}. @param bounds  the bounds that replace those of the pace from now on. */
-  async drain(bounds: Partial<Pace> = {}): Promise<boolean> {
-    this.#pace = { ...this.#pace, maxBytes: this.#pace.drainMaxBytes, ...bounds };
+  /**
+   * Reads the rest and discards it: a client cannot read the answer while it still sends its body.
+   * @returns false when the rest has not arrived by the deadline, came too slowly, or is too long: then the client cannot be answered.
+   */
+  async drain(deadlineAt: number): Promise<boolean> {
+    this.#pace = {
+      ...this.#pace,
+      maxBytes: this.#pace.maxBytes * REFUSED_LENGTHS,
+      deadlineAt: Math.min(deadlineAt, this.#pace.deadlineAt),
+    };
     try {
       while (!this.#ended) await this.#next();
       return true;
@@ -104,6 +107,10 @@ export class PacedBody implements ArrivingBody {
       throw new ApiError('file_too_large', { facts: { bytes: this.#bytes, limit_bytes: this.#pace.maxBytes } });
     }
     return value;
+  }
+
+  #waitedMsSoFar(): number {
+    return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince);
   }
 
   #fail(failure: ApiError): ApiError {
@@ -138,7 +145,7 @@ export class PacedBody implements ArrivingBody {
         new ApiError('invalid_request', { cause: error, detail: 'the connection broke before the end of the body' }),
       );
     } finally {
-      this.#waitedMs = this.waitedMs;
+      this.#waitedMs = this.#waitedMsSoFar();
       this.#waitingSince = undefined;
       this.#failWait = () => {};
       clearTimeout(timer);

@@ -62,7 +62,7 @@ export const ALARMS = {
   StreamingSaturation: {
     urgency: 'ticket',
     meaning:
-      'Half of the places for large uploads are taken, minute after minute. When three quarters of the places of a process are taken, slow uploads are cut.',
+      'Half of the places for large uploads are taken, minute after minute. When more than three quarters of the places of a process are taken, refused bodies and slow uploads are cut.',
   },
   Concurrency: {
     urgency: 'ticket',

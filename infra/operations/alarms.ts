@@ -105,8 +105,8 @@ export class Alarms extends Construct {
     });
     this.addNotifyingAlarm('StreamingSaturation', {
       // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From three quarters of
-      // the places on, the server cuts slow uploads. So if most uploads are slow, the number of taken places never reaches a threshold
-      // above that.
+      // the places on, the server cuts refused and slow bodies. So if most are such bodies, the number of taken places never reaches a
+      // threshold above that.
       metric: serviceMetric(this.#watched.stage, 'StreamingPlaces', { period: Duration.minutes(1) }),
       from: places / 2,
       periods: [3, 5],

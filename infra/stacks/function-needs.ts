@@ -1,7 +1,6 @@
 import { ROUTES } from '../../functions/routes.ts';
 import { COMPLETING } from '../../functions/uploads/complete-upload.route.ts';
 import { RATE_CLASSES } from '../../shared/contract/route.ts';
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 import type { Needs, Route, TableUse } from '../../shared/route.ts';
 import type { BACKGROUND_ENTRIES } from '../bundle/entries.ts';
 
@@ -65,5 +64,4 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
 export const UPLOAD_STREAM_NEEDS: Needs = allOf(needsOf(ROUTES.uploadFile), {
   uploads: [{ actions: ['AbortMultipartUpload'], keys: ['uploads/*'] }],
   secrets: ['originSecret'],
-  variables: { STREAMING_PLACES: String(STREAMING_PLACES_PER_ENVIRONMENT) },
 });

@@ -13,11 +13,7 @@ export const CALL_MS = {
   database: DATABASE_CALL_MS,
   /** S3, for all calls that are not named below, such as HEAD, DELETE, and a PUT of at most one part (5 MiB). */
   object: 4_000,
-  /**
-   * S3, for a part of a streaming upload, and for making one object of all parts. Just before a renewal, two thirds of the lease on the
-   * upload's slot are left, which is 40 seconds. All attempts of a call fit into this time. So the lease lasts even if no renewal succeeds
-   * during the call.
-   */
+  /** S3, for a part of a streaming upload, and for making one object of all parts, which takes longer than a small object. */
   part: 12_000,
   /** S3, for a copy inside the bucket. */
   copy: 5_000,

@@ -40,17 +40,12 @@ export interface Caller {
   readonly sessionHash?: string;
 }
 
-/** A body that is still arriving. It can be read in two steps: first by the upload, then by `drain`. */
+/** A body that is still arriving. */
 export interface ArrivingBody extends AsyncIterable<Uint8Array> {
   /** How many bytes have been read. */
   readonly bytes: number;
   /** True when every byte has been read. */
   readonly hasEnded: boolean;
-  /**
-   * Reads the rest and discards it: a client cannot read the answer while it still sends its body.
-   * @returns false when the rest does not arrive, or is too long: then the client cannot be answered.
-   */
-  drain(): Promise<boolean>;
 }
 
 /** Every value of a header, in the order sent; none when it is absent. */

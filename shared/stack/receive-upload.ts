@@ -48,14 +48,12 @@ export async function readBeforeForm({
 /**
  * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the file's record.
  * The bytes are stored while the form is read, but become a file only if the whole form is valid. Bytes that become no file are counted for
- * the day as well.
- * @param onStored  called when the whole form was read and its file stored; all that is left is to settle it.
+ * the day as well. But if a form is refused while it still arrives, the streaming server counts its bytes, when it has read the rest.
  */
-export async function receiveUpload(request: UploadFileRequest, onStored?: () => void): Promise<ApiResult<FileRecord>> {
+export async function receiveUpload(request: UploadFileRequest): Promise<ApiResult<FileRecord>> {
   const { event, caller } = request;
   try {
     const staged = await storeUpload(request);
-    onStored?.();
     const settlements = event.stream ? settlementsOf.streaming : settlementsOf.inline;
     const { file, isReplay } = await settleUpload({ ...stores, settlements }, staged, request);
     // The content of a new file is counted already. The rest of the form, usually a few hundred bytes, is not counted yet.
@@ -63,12 +61,8 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
     await countDiscardedBytes(accountStore, caller.accountId, discardedBytes);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
-    const isCounted = isFaultOfClient(error, event);
-    // A client that still sends its body cannot read the answer, so the rest is read and discarded first. We do this here, where the upload
-    // still has its slot. There is one exception: if the account has used up its bytes of the day, the streaming server reads and discards
-    // the rest later, without a slot (`drainRefused` in `functions/upload-stream/server.ts`).
-    if (!isDayUsedUp(error)) await event.stream?.drain();
-    if (isCounted) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
+    const isRefusal = error instanceof ApiError && error.status < 500;
+    if (isRefusal && hasArrived(event)) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
     throw error;
   }
 }
@@ -104,13 +98,6 @@ function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {
   return stream ? stream.bytes : Buffer.byteLength(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/**
- * True when the upload was refused for something that its client did, and has certainly not been settled. A time-out is the client's fault
- * if the body is still arriving. Our own failures are not.
- */
-function isFaultOfClient(error: unknown, { stream }: ApiEvent): boolean {
-  if (!(error instanceof ApiError)) return false;
-  return error.status < 500 || (error.code === 'timeout' && stream?.hasEnded === false);
+function hasArrived({ stream }: ApiEvent): boolean {
+  return stream?.hasEnded ?? true;
 }
-
-const isDayUsedUp = (error: unknown) => error instanceof ApiError && error.code === 'rate_limit_exceeded';

@@ -46,19 +46,11 @@ export function removeResource(templates: Templates, type: string, start: string
   for (const { Resources } of Object.values(templates)) delete Resources[logicalId];
 }
 
-/** Lowers the number of places of the streaming server, so that a test can fill all of them. */
-export function limitStreamingPlaces(
-  templates: Templates,
-  { environments, perEnvironment }: { readonly environments: number; readonly perEnvironment: number },
-): void {
-  const [, revision] = find(templates, 'AWS::Lambda::WebFunctionRevision', 'UploadStream');
+/** Lets Lambda run only one environment of the streaming server, so that a test can fill all places. */
+export function limitStreamingEnvironments(templates: Templates): void {
   const [, endpoint] = find(templates, 'AWS::Lambda::WebFunctionEndpoint', 'UploadStream');
-  const { ServiceConfig } = revision.Properties as { ServiceConfig: Record<string, unknown> };
-  const variables = ServiceConfig.EnvironmentVariables as Record<string, unknown>;
   const { ScalingConfig } = endpoint.Properties as { ScalingConfig: Record<string, unknown> };
-  ScalingConfig.MaxEnvironments = environments;
-  ServiceConfig.MaxConcurrencyPerEnvironment = perEnvironment;
-  variables.STREAMING_PLACES = String(perEnvironment);
+  ScalingConfig.MaxEnvironments = 1;
 }
 
 /** Gives a table a physical name. After an import CloudFormation knows a table by such a name, although no template has it. */

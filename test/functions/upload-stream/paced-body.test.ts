@@ -6,12 +6,12 @@ import { afterEach, expect, test } from 'vitest';
 import { type Pace, PacedBody } from '../../../functions/upload-stream/paced-body.ts';
 import { serviceUnavailable } from '../../../shared/errors.ts';
 
+const LATER = Number.MAX_SAFE_INTEGER;
 const LENIENT: Pace = {
   maxBytes: 1_000_000,
-  drainMaxBytes: 1_000_000,
   minBytesPerSecond: 1,
   graceMs: 60_000,
-  deadlineAt: Number.MAX_SAFE_INTEGER,
+  deadlineAt: LATER,
 };
 
 let server: Server;
@@ -43,7 +43,7 @@ test('a body that keeps its pace is read to its end', async () => {
   const reading = lengthOf(body);
   send(600);
   expect(await reading).toBe(1_000);
-  expect(await body.drain()).toBe(true);
+  expect(await body.drain(LATER)).toBe(true);
 });
 
 test('a client that sends nothing is too slow after the grace', async () => {
@@ -87,22 +87,22 @@ test.each([
   clearInterval(sending);
 });
 
-test('a body that is too long is file_too_large, and can be drained within a longer bound', async () => {
-  const { body, send } = await begin({ maxBytes: 99, drainMaxBytes: 1_000 });
-  send(100);
+test('a body that is too long is file_too_large, and can be drained', async () => {
+  const { body, send } = await begin({ maxBytes: 250 });
+  send(251);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
-  send(899);
-  const draining = body.drain();
+  send(748);
+  const draining = body.drain(LATER);
   send(1);
   expect(await draining).toBe(true);
 });
 
 test('a body that is too long to be drained is cut', async () => {
-  const { body, send } = await begin({ maxBytes: 99, drainMaxBytes: 150 });
+  const { body, send } = await begin({ maxBytes: 99 });
   send(100);
   await expect(lengthOf(body)).rejects.toMatchObject({ code: 'file_too_large' });
-  send(100);
-  expect(await body.drain()).toBe(false);
+  send(300);
+  expect(await body.drain(LATER)).toBe(false);
 });
 
 test('a body whose connection breaks is invalid_request, and cannot be drained', async () => {
@@ -111,21 +111,23 @@ test('a body whose connection breaks is invalid_request, and cannot be drained',
   const reading = lengthOf(body);
   socket.destroy();
   await expect(reading).rejects.toMatchObject({ code: 'invalid_request' });
-  expect(await body.drain()).toBe(false);
+  expect(await body.drain(LATER)).toBe(false);
 });
 
-test('draining the unread rest of a body has time limits of its own', async () => {
-  const { body, send } = await begin({});
-  send(100);
-  await body[Symbol.asyncIterator]().next();
-  expect(await body.drain({ graceMs: 50 })).toBe(false);
+test.each([
+  ['that is given', () => [LATER, Date.now() + 50]],
+  ['of the body, if that is earlier', () => [Date.now() + 50, LATER]],
+] as const)('draining the unread rest of a body ends at the deadline %s', async (_, deadlines) => {
+  const [deadlineAt, drainBy] = deadlines() as [number, number];
+  const { body } = await begin({ deadlineAt });
+  expect(await body.drain(drainBy)).toBe(false);
 });
 
 test('the unread rest of a body is drained to the end', async () => {
   const { body, send } = await begin({});
   send(100);
   await body[Symbol.asyncIterator]().next();
-  const draining = body.drain({ graceMs: 10_000 });
+  const draining = body.drain(LATER);
   send(900);
   expect(await draining).toBe(true);
 });
@@ -134,22 +136,21 @@ test('a body that is cut fails for its waiting reader, and ends the connection',
   const { body, send } = await begin({});
   send(100);
   const reading = lengthOf(body);
-  await expect.poll(() => body.bytesPerSecond).toBeGreaterThan(0);
+  await expect.poll(() => body.bytes).toBe(100);
   // The connection may end with a reset, which is an error to the client, and to `once`.
   socket.on('error', () => {});
   const hasEnded = new Promise((resolve) => socket.on('close', resolve));
   body.cut(serviceUnavailable());
   await expect(reading).rejects.toMatchObject({ code: 'service_unavailable' });
   await hasEnded;
-  expect(await body.drain()).toBe(false);
+  expect(await body.drain(LATER)).toBe(false);
 });
 
-test('the pace of a body includes the current wait', async () => {
+test('the rate of a body is infinite until it is known, and includes the current wait', async () => {
   const { body } = await begin({});
-  expect(body.waitedMs).toBe(0);
+  expect(body.bytesPerSecond).toBe(Number.POSITIVE_INFINITY);
   const reading = lengthOf(body);
-  await expect.poll(() => body.waitedMs).toBeGreaterThan(0);
-  expect(body.bytesPerSecond).toBe(0);
+  await expect.poll(() => body.bytesPerSecond, { timeout: 20_000 }).toBe(0);
   body.cut(serviceUnavailable());
   await expect(reading).rejects.toThrow();
 });

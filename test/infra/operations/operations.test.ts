@@ -109,15 +109,12 @@ test('the alarms on our own metrics use metrics that the functions write, with t
 test('StreamingSaturation starts when requests take half of the places in all Lambda environments of the streaming function', async () => {
   const revision = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionRevision');
   const endpoint = await onlySynthesized('Streaming', 'AWS::Lambda::WebFunctionEndpoint');
-  const { MaxConcurrencyPerEnvironment: each, EnvironmentVariables } = revision.Properties.ServiceConfig as {
+  const { MaxConcurrencyPerEnvironment: each } = revision.Properties.ServiceConfig as {
     MaxConcurrencyPerEnvironment: number;
-    EnvironmentVariables: Record<string, string>;
   };
   const { MaxEnvironments } = endpoint.Properties.ScalingConfig as { MaxEnvironments: number };
   const alarm = (await alarms()).find(({ AlarmName }) => AlarmName.endsWith('StreamingSaturation'));
   expect(alarm).toMatchObject({ Threshold: (each * MaxEnvironments) / 2, Statistic: 'Sum', Period: 60 });
-  // The server has as many places as Lambda gives each environment.
-  expect(EnvironmentVariables.STREAMING_PLACES).toBe(String(each));
 });
 
 test('DirectUploadRequests counts the PUTs of direct uploads, and starts when they are as many as twenty accounts together may send', async () => {

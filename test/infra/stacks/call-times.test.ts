@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { ATTEMPTS, CALL_MS } from '../../../shared/aws/call-times.ts';
-import { STREAMING_LEASE_MS } from '../../../shared/limits.ts';
 import { deadlineOf } from '../../../shared/time-limit.ts';
 import { synthesized } from '../../support/synthesized.ts';
 
@@ -44,7 +43,3 @@ const fits =
   (workMs: number) =>
   ([, , ms]: [string, string, number]) =>
     ms < workMs;
-
-test('all attempts to upload a part fit into two thirds of a lease, because a lease always has at least that time left', () => {
-  expect(longest('part')).toBeLessThan((STREAMING_LEASE_MS * 2) / 3);
-});

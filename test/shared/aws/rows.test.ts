@@ -31,7 +31,6 @@ const { releaseStore: releases } = await import('../../../shared/aws/release-sto
 const { sealStore: seals } = await import('../../../shared/aws/seal-store.ts');
 const { settlementStore: settlements } = await import('../../../shared/aws/settlement-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
-const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
 const { ticketStore: tickets } = await import('../../../shared/aws/ticket-store.ts');
 const { waitForTurn } = await import('../../../shared/aws/turns.ts');
 const { workStore: work } = await import('../../../shared/aws/work-store.ts');
@@ -423,20 +422,6 @@ describe('the row of a rate limit', () => {
     expect(used).toEqual({ done: true, window: { ...window, stamps: [0, 6], left: 0 } });
     const [l, u] = [{ L: [{ N: '0' }, { N: '6' }] }, { L: [{ N: '2' }, { N: '2' }] }];
     expect(await rowOf('shared')).toEqual({ id: { S: 'shared' }, l, u, c: { N: '0' }, expires_at: expiry });
-  });
-});
-
-test('the row of the streams of an account is a map of leases', async () => {
-  const slots = [await takeStreamSlot('a', () => NOW), await takeStreamSlot('a', () => NOW + 1)];
-  const row = await rowAt(tables.rateLimits, { id: { S: 'streams#a' } });
-  expect(Object.values(row?.slots?.M ?? {})).toEqual(
-    expect.arrayContaining([{ N: String(NOW + 60_000) }, { N: String(NOW + 60_001) }]),
-  );
-  for (const slot of slots) await slot?.release();
-  expect(await rowAt(tables.rateLimits, { id: { S: 'streams#a' } })).toEqual({
-    id: { S: 'streams#a' },
-    slots: { M: {} },
-    expires_at: { N: String(NOW / 1_000 + 3_600) },
   });
 });
 
