@@ -1,14 +1,10 @@
 import { completionStores } from '../shared/aws/completion-stores.ts';
-import { warmUpStorage } from '../shared/aws/object-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
 import type { Ticket } from '../shared/files/file.ts';
 import { findTicket, toFileRecord } from '../shared/files/file-record.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
-import { warmUp } from '../shared/stack/warm-up.ts';
-
-warmUp(warmUpStorage);
 
 const fileCountLimit = limit('FILE_COUNT_LIMIT');
 const cdnUrl = required('CDN_URL');

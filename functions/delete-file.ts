@@ -1,7 +1,7 @@
 import type { Deletion } from '../shared/answers.ts';
 import { deletionNoteStore } from '../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
-import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
+import { objectStore } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
 import { ticketStore } from '../shared/aws/ticket-store.ts';
 import { deleteFile } from '../shared/files/delete-file.ts';
@@ -9,9 +9,6 @@ import type { FileRow } from '../shared/files/file.ts';
 import { findRow } from '../shared/files/file-record.ts';
 import { ok } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
-import { warmUp } from '../shared/stack/warm-up.ts';
-
-warmUp(warmUpStorage);
 
 const stores = {
   files: fileStore,

@@ -1,7 +1,6 @@
 import type { UploadTicket } from '../shared/answers.ts';
 import { accountStore } from '../shared/aws/account-store.ts';
 import { idempotencyStore } from '../shared/aws/idempotency-store.ts';
-import { warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
 import { settlementStore } from '../shared/aws/settlement-store.ts';
 import { signUpload } from '../shared/aws/sign-upload.ts';
@@ -19,9 +18,6 @@ import {
   receiveUpload,
   type UploadFileRequest,
 } from '../shared/stack/receive-upload.ts';
-import { warmUp } from '../shared/stack/warm-up.ts';
-
-warmUp(warmUpStorage);
 
 const stores = {
   accounts: accountStore,

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Context } from 'aws-lambda';
 import { countDiscardedBytes } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
-import { warmUpStorage } from '../../shared/aws/object-store.ts';
 import { takeStreamSlot } from '../../shared/aws/stream-slot-store.ts';
 import { limit, required } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -21,7 +20,6 @@ import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
 import { apiHandler } from '../../shared/stack/api-handler.ts';
 import { readBeforeForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
-import { warmUp } from '../../shared/stack/warm-up.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
 import { type Occupant, type Owner, Places } from './places.ts';
@@ -34,8 +32,6 @@ import { type Occupant, type Owner, Places } from './places.ts';
  * within the bounds of {@link PacedBody}. A body that breaks these bounds is cut. When there are more clients than this process can serve
  * at the same time, {@link Places} decides which body is cut.
  */
-
-warmUp(warmUpStorage);
 
 /** A request of a Web Function may take 900 s. The time that is left when the body has arrived is for settling and answering. */
 const BODY_DEADLINE_MS = 870_000;

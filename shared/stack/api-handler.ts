@@ -1,20 +1,14 @@
-import middy from '@middy/core';
-import type { Context } from 'aws-lambda';
-import { generateKey } from '../api-keys/key-format.ts';
 import { apiKeyCredentials } from '../aws/api-key-store.ts';
-import { withAnyItem } from '../aws/dynamodb.ts';
 import { appUrl } from '../aws/parameters.ts';
 import { sessionCredentials } from '../aws/session-store.ts';
 import { ApiError } from '../errors.ts';
 import type { ApiEvent, Caller } from '../http/request.ts';
-import { type ApiResult, ok } from '../http/response.ts';
-import { uuidv7 } from '../ids.ts';
+import type { ApiResult } from '../http/response.ts';
 import { ROUTES, type RouteName } from '../routes.ts';
-import { withinInvocation } from '../time-limit.ts';
 import { authenticate } from './authenticate.ts';
 import { crossSite } from './cross-site.ts';
 import { rateLimit } from './rate-limit.ts';
-import { type ApiFunction, type Middleware, paramOf, type RouteRequest, routeStack } from './route-stack.ts';
+import { type ApiFunction, paramOf, type RouteRequest, routeStack } from './route-stack.ts';
 import { warmUp } from './warm-up.ts';
 
 /** What a handler gets of a request whose caller is known. `Early` is what the route's early reads find. */
@@ -37,8 +31,8 @@ type GuardedRouteName = {
   [Name in RouteName]: (typeof ROUTES)[Name]['access'] extends 'public' ? never : Name;
 }[RouteName];
 
-/** How long {@link rehearse} may run the checks of a route. It usually takes some milliseconds. */
-const REHEARSAL_MS = 5_000;
+/** The hash of no token. Every route that needs a credential may read sessions. */
+const NO_SESSION = 'none';
 
 const stores = { keys: apiKeyCredentials, sessions: sessionCredentials, appUrl };
 
@@ -61,34 +55,15 @@ export function apiHandler<Early = unknown>(
     crossSite(), // 403, only for a cookie
     rateLimit(rateClass, (event) => callerOf(event).accountId, beginReads), // 429
   ];
-  if (access === 'key-or-session') warmUp(() => rehearse(checks));
-  return routeStack(name, checks, (request) => {
+  const answer = routeStack(name, checks, (request) => {
     const { event } = request;
     return handle({ ...request, caller: callerOf(event), early: reads.get(event) as Promise<Early> });
   });
-}
-
-/**
- * Runs the checks of a route, with the early reads that they begin, for a request with a key. Nothing is sent: the calls to AWS are
- * answered in memory. This is done while the function loads, because Node compiles functions at their first use. Without a rehearsal, the
- * first request takes a third more processor time.
- */
-async function rehearse(checks: readonly Middleware[]): Promise<void> {
-  const stack = middy<ApiEvent, ApiResult>({ timeoutEarlyInMillis: 0 });
-  for (const check of checks) stack.use(check);
-  const answer = stack.handler(async () => ok({})) as ApiFunction;
-  const event: ApiEvent = {
-    httpMethod: 'GET',
-    path: '/',
-    multiValueHeaders: { Authorization: [`Bearer ${generateKey('test')}`] },
-    multiValueQueryStringParameters: null,
-    pathParameters: { id: uuidv7() },
-    body: null,
-    isBase64Encoded: false,
-    requestContext: { requestId: 'none', identity: { sourceIp: '127.0.0.1' } },
+  const warm = warmUp(() => stores.sessions.find(NO_SESSION));
+  return async (event, context) => {
+    await warm;
+    return answer(event, context);
   };
-  const context = { getRemainingTimeInMillis: () => REHEARSAL_MS } as Context;
-  await withAnyItem(() => withinInvocation(context, () => answer(event, context)));
 }
 
 /**

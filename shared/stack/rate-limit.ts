@@ -1,6 +1,5 @@
 import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { warmUpDatabase } from '../aws/dynamodb.ts';
 import { rateLimitStore } from '../aws/rate-limit-store.ts';
 import { limit } from '../env.ts';
 import { ApiError } from '../errors.ts';
@@ -10,10 +9,6 @@ import { RATE_LIMIT_OF_CLASS, rateKey, ratePolicy } from '../rate-limit/policy.t
 import { admit, LimiterMemory, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { RateClass } from '../routes.ts';
 import type { Middleware } from './route-stack.ts';
-import { warmUp } from './warm-up.ts';
-
-// Every route that counts its requests calls the database.
-warmUp(warmUpDatabase);
 
 type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHeaders?: Record<string, string> }>;
 

@@ -8,8 +8,8 @@ import { withFault } from '../support/with-fault.ts';
 
 /**
  * Tests how many calls to AWS a request makes, and how many of these calls follow one another (rounds). The number of rounds decides how
- * long a request takes, and does not depend on the machine. Other tests here check that reads which begin before the rate limiter has
- * decided change no answer.
+ * long a request takes, and does not depend on the machine. Other tests here check what a function reads while it loads, and that reads
+ * which begin before the rate limiter has decided change no answer.
  */
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
@@ -49,6 +49,33 @@ async function callsOf(request: () => Promise<unknown>): Promise<string[]> {
   const { calls } = service.front.meter.since(mark);
   return calls.map(({ operation, tables: [table = ''] }) => `${operation} ${names.get(table)}`).sort();
 }
+
+describe('a function that has just been loaded', () => {
+  const request = () => account.byKey.request('GET', '/files/no-id');
+  const CALLS = ['GetItem apiKeys', 'UpdateItem rateLimits'];
+
+  beforeAll(async () => {
+    account = await service.newAccount();
+    await request();
+  });
+  beforeEach(() => service.lambda.killEnvironments(service.lambda.find('GetFileFunction').arn));
+
+  test('has made one read more when it answers its first request, and none more for the second', async () => {
+    expect(await callsOf(request)).toEqual(['GetItem apiKeys', 'GetItem sessions', 'UpdateItem rateLimits']);
+    expect(await callsOf(request)).toEqual(CALLS);
+  });
+
+  test.each([
+    ['fails', 'error-before'],
+    ['gets no answer', { delayMs: 10_000 }],
+  ] as const)('answers its first request even if that read %s', async (_, effect) => {
+    const read = { table: service.tables.sessions, operation: 'GetItem' };
+    service.logs.length = 0;
+    expect((await withFault(service, { match: read, effect }, request)).status).toBe(404);
+    expect(service.logs.filter((line) => line.includes('not warmed up'))).toHaveLength(1);
+    expect(await callsOf(request)).toEqual(CALLS);
+  });
+});
 
 describe('in a warm function, by key (the profile by session),', () => {
   let id: unknown;
