@@ -1,8 +1,7 @@
 import { completionStores } from '../shared/aws/completion-stores.ts';
 import { limit, required } from '../shared/env.ts';
 import { completeUpload } from '../shared/files/complete-upload.ts';
-import type { Ticket } from '../shared/files/file.ts';
-import { findTicket, toFileRecord } from '../shared/files/file-record.ts';
+import { toFileRecord } from '../shared/files/file-record.ts';
 import { created } from '../shared/http/response.ts';
 import { apiHandler } from '../shared/stack/api-handler.ts';
 
@@ -13,12 +12,8 @@ const cdnUrl = required('CDN_URL');
  * POST /files/{id}/complete: 201 and the file's record, even when repeated; 403 `storage_limit_exceeded`; 404; 409
  * `upload_incomplete`.
  */
-export const handler = apiHandler<Ticket | undefined>(
-  'completeUpload',
-  async ({ caller: { accountId }, param, deadlineAt, early }) => {
-    const ref = { accountId, id: param('id') };
-    const file = await completeUpload(completionStores, ref, { deadlineAt, fileCountLimit, ticket: early });
-    return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`);
-  },
-  ({ caller: { accountId }, param }) => findTicket(completionStores, { accountId, id: param('id') }),
-);
+export const handler = apiHandler('completeUpload', async ({ caller: { accountId }, param, deadlineAt }) => {
+  const ref = { accountId, id: param('id') };
+  const file = await completeUpload(completionStores, ref, { deadlineAt, fileCountLimit });
+  return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`);
+});

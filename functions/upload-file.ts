@@ -8,16 +8,10 @@ import { ticketStore } from '../shared/aws/ticket-store.ts';
 import { limit, required } from '../shared/env.ts';
 import { createTicket, parseTicketRequest } from '../shared/files/create-ticket.ts';
 import { toFileRecord } from '../shared/files/file-record.ts';
-import { readAccountAndRecord } from '../shared/files/stage-upload.ts';
 import { idempotencyKey, isJson, jsonBody } from '../shared/http/request.ts';
 import { type ApiResult, accepted, created, replayedHeader } from '../shared/http/response.ts';
-import { apiHandler } from '../shared/stack/api-handler.ts';
-import {
-  accountLimits,
-  readBeforeForm,
-  receiveUpload,
-  type UploadFileRequest,
-} from '../shared/stack/receive-upload.ts';
+import { type ApiRequest, apiHandler } from '../shared/stack/api-handler.ts';
+import { accountLimits, receiveUpload } from '../shared/stack/receive-upload.ts';
 
 const stores = {
   accounts: accountStore,
@@ -36,19 +30,16 @@ const cdnUrl = required('CDN_URL');
  * - With JSON: 202 and the ticket of a direct upload. If the `Idempotency-Key` stands for a file already: 201 and the file's record.
  * - Errors: 400, 403 `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415, 429 for the bytes of the day.
  */
-export const handler = apiHandler(
-  'uploadFile',
-  (request: UploadFileRequest) => (isJson(request.event) ? issueTicket(request) : receiveUpload(request)),
-  (request) => (isJson(request.event) ? readAccountAndRecord(stores, request.caller) : readBeforeForm(request)),
+export const handler = apiHandler('uploadFile', (request) =>
+  isJson(request.event) ? issueTicket(request) : receiveUpload(request),
 );
 
-async function issueTicket({ event, caller, deadlineAt, early }: UploadFileRequest): Promise<ApiResult> {
+async function issueTicket({ event, caller, deadlineAt }: ApiRequest): Promise<ApiResult> {
   const answer = await createTicket(stores, {
     accountId: caller.accountId,
     request: parseTicketRequest(jsonBody(event), maxBytes),
     limits: accountLimits,
     idempotencyKey: idempotencyKey(event),
-    early,
     deadlineAt,
   });
   if (answer.kind === 'file') {

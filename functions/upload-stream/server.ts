@@ -17,8 +17,8 @@ import {
 import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
 import { clientSubject } from '../../shared/rate-limit/client-subject.ts';
-import { apiHandler } from '../../shared/stack/api-handler.ts';
-import { readBeforeForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
+import { type ApiRequest, apiHandler } from '../../shared/stack/api-handler.ts';
+import { receiveUpload } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
@@ -53,7 +53,7 @@ const places = new Places(Number(required('STREAMING_PLACES')), (mostTaken) =>
   measure({}, { StreamingPlaces: mostTaken }),
 );
 
-const uploadFile = apiHandler('uploadFile', uploadInSlot, readBeforeForm);
+const uploadFile = apiHandler('uploadFile', uploadInSlot);
 
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
@@ -109,7 +109,7 @@ async function drainRefused(sender: Sender, { statusCode }: ApiResult): Promise<
 }
 
 /** Receives an upload in a slot of its account. @throws ApiError `rate_limit_exceeded` when the account has no free slot. */
-async function uploadInSlot(request: UploadFileRequest): Promise<ApiResult> {
+async function uploadInSlot(request: ApiRequest): Promise<ApiResult> {
   const slot = await takeStreamSlot(request.caller.accountId);
   if (!slot) throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many streams' });
   const logSlotFailure = (error: unknown) => log('warn', 'stream slot not kept', describeError(error));

@@ -7,13 +7,7 @@ import { limit, required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
 import { countedSettlements, settleUpload } from '../files/settle-upload.ts';
-import {
-  type AccountAndRecord,
-  discardUpload,
-  readAccountAndRecord,
-  type StagedUpload,
-  stageUpload,
-} from '../files/stage-upload.ts';
+import { discardUpload, type StagedUpload, stageUpload } from '../files/stage-upload.ts';
 import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
@@ -38,24 +32,13 @@ export const accountLimits: AccountLimits = {
   uploadBytesPerDay: limit('UPLOAD_BYTES_PER_DAY'),
 };
 
-/** A request for an upload, with the result of its early reads. */
-export type UploadFileRequest = ApiRequest<AccountAndRecord>;
-
-/** The early reads of {@link receiveUpload}. */
-export async function readBeforeForm({
-  event,
-  caller,
-}: Pick<ApiRequest, 'event' | 'caller'>): Promise<AccountAndRecord> {
-  return readAccountAndRecord(stores, { accountId: caller.accountId, idempotencyKey: idempotencyKey(event) });
-}
-
 /**
  * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the file's record.
  * The bytes are stored while the form is read, but become a file only if the whole form is valid. Bytes that become no file are counted for
  * the day as well.
  * @param onStored  called when the whole form was read and its file stored; all that is left is to settle it.
  */
-export async function receiveUpload(request: UploadFileRequest, onStored?: () => void): Promise<ApiResult> {
+export async function receiveUpload(request: ApiRequest, onStored?: () => void): Promise<ApiResult> {
   const { event, caller } = request;
   try {
     const staged = await storeUpload(request);
@@ -77,7 +60,7 @@ export async function receiveUpload(request: UploadFileRequest, onStored?: () =>
   }
 }
 
-async function storeUpload({ event, caller, early }: UploadFileRequest): Promise<StagedUpload> {
+async function storeUpload({ event, caller }: ApiRequest): Promise<StagedUpload> {
   const key = idempotencyKey(event);
   return readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
     onFile: ({ filename, contentType, body }) =>
@@ -90,7 +73,6 @@ async function storeUpload({ event, caller, early }: UploadFileRequest): Promise
         maxBytes,
         limits: accountLimits,
         idempotencyKey: key,
-        early,
       }),
     discard: async (upload) => {
       if (upload.kind === 'stored') await discardUpload(stores, upload.file);
