@@ -24,12 +24,11 @@ export async function handler(event: ApiEvent) {
   const [authorization = ''] = headerValues(event, 'authorization');
   const holder = await authenticateKey(apiKeyCredentials, authorization.slice('Bearer '.length));
   if (!holder) throw new Error('no such key');
-  const { accountId, noted } = holder;
-  const file = getFile({ files: fileStore }, { accountId, id: event.pathParameters?.id ?? '' });
+  const { accountId } = holder;
   const key = rateKey('requests', policy.limit, accountId);
   const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now: Date.now() });
-  const answer = ok(toFileRecord(await file, cdnUrl));
-  await noted;
+  const file = await getFile({ files: fileStore }, { accountId, id: event.pathParameters?.id ?? '' });
+  const answer = ok(toFileRecord(file, cdnUrl));
   const { requestId } = event.requestContext;
   const ms = Math.round(performance.now() - startedAt);
   log('info', 'request', {

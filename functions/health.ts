@@ -1,16 +1,11 @@
 import { probeDatabase } from '../shared/aws/account-store.ts';
 import { cached } from '../shared/aws/cached.ts';
-import { warmUpDatabase } from '../shared/aws/dynamodb.ts';
-import { probeStorage, warmUpStorage } from '../shared/aws/object-store.ts';
+import { probeStorage } from '../shared/aws/object-store.ts';
 import type { Health } from '../shared/contract/answers.ts';
 import { required } from '../shared/env.ts';
 import { describeError, log } from '../shared/log.ts';
 import { routeStack } from '../shared/stack/route-stack.ts';
-import { warmUp } from '../shared/stack/warm-up.ts';
 import { health as route } from './health.route.ts';
-
-warmUp(warmUpDatabase);
-warmUp(warmUpStorage);
 
 /** A dependency that does not answer within this time counts as down. */
 const PROBE_MS = 2_000;

@@ -87,7 +87,7 @@ export function unlimited<Result>(work: () => Promise<Result>): Promise<Result> 
   return limits.exit(work);
 }
 
-/** Tries work that only tidies up: once, for at most {@link TIDYING_MS}. @throws the error of the work, or `timeout`. */
+/** Tries work that changes no outcome: once, for at most {@link TIDYING_MS}. @throws the error of the work, or `timeout`. */
 export function briefly(work: () => Promise<void>): Promise<void> {
   return limited(Date.now() + TIDYING_MS, () => inTime(work()));
 }

@@ -3,7 +3,7 @@ import { listingStore } from '../../shared/aws/listing-store.ts';
 import { sealStore } from '../../shared/aws/seal-store.ts';
 import { required } from '../../shared/env.ts';
 import { toFileRecord } from '../../shared/files/file-record.ts';
-import { beginListing, type ListingStart, listFiles, type PageRequest } from '../../shared/files/list-files.ts';
+import { listFiles, type PageRequest } from '../../shared/files/list-files.ts';
 import { queryInteger, queryText } from '../../shared/http/request.ts';
 import { ok } from '../../shared/http/response.ts';
 import { LIST_QUERY } from '../../shared/request-rules.ts';
@@ -14,19 +14,15 @@ const stores = { accounts: accountStore, listing: listingStore, seals: sealStore
 const cdnUrl = required('CDN_URL');
 
 /** GET /files: 200 `{items, page, limit, total}`, newest first; 400 for a `page` or `limit` out of bounds, or a repeated parameter. */
-export const handler = apiHandler(
-  route,
-  async (request: ApiRequest<ListingStart>) => {
-    const wanted = pageRequest(request);
-    const { files, total } = await listFiles(stores, wanted, request.early);
-    const items = files.map((file) => toFileRecord(file, cdnUrl));
-    return ok({ items, page: wanted.page, limit: wanted.limit, total });
-  },
-  async (request) => beginListing(stores, pageRequest(request)),
-);
+export const handler = apiHandler(route, async (request) => {
+  const wanted = pageRequest(request);
+  const { files, total } = await listFiles(stores, wanted);
+  const items = files.map((file) => toFileRecord(file, cdnUrl));
+  return ok({ items, page: wanted.page, limit: wanted.limit, total });
+});
 
 /** @throws ApiError `invalid_request`. */
-function pageRequest({ event, caller: { accountId } }: Pick<ApiRequest, 'event' | 'caller'>): PageRequest {
+function pageRequest({ event, caller: { accountId } }: ApiRequest): PageRequest {
   return {
     accountId,
     page: queryInteger(event, 'page', LIST_QUERY.page),

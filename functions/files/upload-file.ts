@@ -1,13 +1,9 @@
-import { warmUpStorage } from '../../shared/aws/object-store.ts';
 import { apiHandler } from '../../shared/stack/api-handler.ts';
-import { readBeforeForm, receiveUpload } from '../../shared/stack/receive-upload.ts';
-import { warmUp } from '../../shared/stack/warm-up.ts';
+import { receiveUpload } from '../../shared/stack/receive-upload.ts';
 import { uploadFile as route } from './upload-file.route.ts';
-
-warmUp(warmUpStorage);
 
 /**
  * POST /files with a form: 201 and the file's record; 400, 403 `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415, 429 for the
  * bytes of the day.
  */
-export const handler = apiHandler(route, receiveUpload, readBeforeForm);
+export const handler = apiHandler(route, receiveUpload);

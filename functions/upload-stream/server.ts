@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Context } from 'aws-lambda';
 import { countDiscardedBytes } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
-import { warmUpStorage } from '../../shared/aws/object-store.ts';
 import type { FileRecord } from '../../shared/contract/answers.ts';
 import { limit } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -12,10 +11,9 @@ import type { ApiResult } from '../../shared/http/response.ts';
 import { MULTIPART_FRAMING_MAX_BYTES, RATE_WINDOW_MS, UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/limits.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
-import { apiHandler } from '../../shared/stack/api-handler.ts';
-import { readBeforeForm, receiveUpload, type UploadFileRequest } from '../../shared/stack/receive-upload.ts';
+import { type ApiRequest, apiHandler } from '../../shared/stack/api-handler.ts';
+import { receiveUpload } from '../../shared/stack/receive-upload.ts';
 import { isFromOurEdge } from '../../shared/stack/viewer.ts';
-import { warmUp } from '../../shared/stack/warm-up.ts';
 import { uploadFile as route } from '../files/upload-file.route.ts';
 import { handler as unknownRoute } from '../unknown-route.ts';
 import { PacedBody } from './paced-body.ts';
@@ -30,8 +28,6 @@ import { Places } from './places.ts';
  * at the same time, {@link Places} decides which body is cut.
  */
 
-warmUp(warmUpStorage);
-
 /** A request of a Web Function may take 900 s. The time that is left when the body has arrived is for settling and answering. */
 const BODY_DEADLINE_MS = 870_000;
 const REQUEST_DEADLINE_MS = 895_000;
@@ -42,7 +38,7 @@ const PACE = {
 };
 const places = new Places((taken) => measure({}, { StreamingPlaces: taken }));
 
-const uploadFile = apiHandler(route, uploadIfAdmitted, readBeforeForm);
+const uploadFile = apiHandler(route, uploadIfAdmitted);
 
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
@@ -77,7 +73,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 /** @throws ApiError `rate_limit_exceeded` when the account has too many uploads in this process. */
-async function uploadIfAdmitted(request: UploadFileRequest): Promise<ApiResult<FileRecord>> {
+async function uploadIfAdmitted(request: ApiRequest): Promise<ApiResult<FileRecord>> {
   const { event, caller } = request;
   if (!places.admit(event, caller.accountId)) {
     throw new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': '5' }, detail: 'too many large forms' });

@@ -1,48 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { ENTRIES, UPLOAD_STREAM_ENTRY } from './entries.ts';
-import { leanSdk } from './lean-sdk.ts';
+import { ENTRIES } from './entries.ts';
 import { PACKAGES_FILES, packagesOf } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The files that replace the SDK's search for credentials, in a function and in a Web Function. */
-const CREDENTIALS = {
-  function: './shared/aws/environment-credentials.ts',
-  webFunction: './shared/aws/web-function-credentials.ts',
-};
-
 /**
- * Bundles each function into `<outDir>/<name>/index.js`. Two calls of esbuild bundle all functions in a second; one call per function would
+ * Bundles each function into `<outDir>/<name>/index.js`. One call of esbuild bundles all functions in a second; one call per function would
  * take eleven seconds. It also writes a list of the packages that the bundles contain.
+ *
+ * The format is CommonJS. In ESM, `import … from 'node:http'` (in @middy/util) loads undici, which costs 36 ms and 13 MB at a cold start.
+ * The SDK is bundled, because the runtime's own SDK has no stated version and loads more slowly.
  * @returns the size of each bundle in bytes, by name.
  * @throws Error with esbuild's messages when an entry cannot be bundled.
  */
 export async function bundleFunctions(
   outDir: string,
-  all: Readonly<Record<string, string>> = ENTRIES,
+  entries: Readonly<Record<string, string>> = ENTRIES,
 ): Promise<Record<string, number>> {
-  const entries = Object.entries(all);
-  const isWebFunction = ([, entry]: [string, string]) => entry === UPLOAD_STREAM_ENTRY;
-  const bundles = await Promise.all([
-    bundle(outDir, Object.fromEntries(entries.filter((entry) => !isWebFunction(entry))), CREDENTIALS.function),
-    bundle(outDir, Object.fromEntries(entries.filter(isWebFunction)), CREDENTIALS.webFunction),
-  ]);
-  const packages = packagesOf(bundles.flatMap(({ files }) => files));
-  await writeFile(join(outDir, PACKAGES_FILES.functions), JSON.stringify(packages));
-  return Object.assign({}, ...bundles.map(({ sizes }) => sizes));
-}
-
-/**
- * The format is CommonJS. In ESM, `import … from 'node:http'` (in @middy/util) loads undici, which costs 36 ms and 13 MB at a cold start.
- * The SDK is bundled, because the runtime's own SDK has no stated version and loads more slowly.
- */
-async function bundle(
-  outDir: string,
-  entries: Readonly<Record<string, string>>,
-  credentials: string,
-): Promise<{ sizes: Record<string, number>; files: string[] }> {
   const result = await build({
     absWorkingDir: ROOT,
     entryPoints: Object.entries(entries).map(([name, entry]) => ({ in: entry, out: join(name, 'index') })),
@@ -57,24 +33,21 @@ async function bundle(
     // loss, but a function would load a tenth more slowly.)
     minifyWhitespace: true,
     minifySyntax: true,
-    // The packages' ES modules make smaller bundles than their CommonJS modules: for `getFile`, without our plugin, 443 kB instead of 1,101
-    // kB.
+    // The packages' ES modules make smaller bundles than their CommonJS modules: for `getFile` 443 kB instead of 1,101 kB.
     mainFields: ['module', 'main'],
     alias: {
-      '@aws-sdk/credential-provider-node': credentials,
+      '@aws-sdk/credential-provider-node': './shared/aws/credentials.ts',
       '@aws-sdk/middleware-endpoint-discovery': './infra/bundle/no-endpoint-discovery.ts',
       '@smithy/core/event-streams': './infra/bundle/no-event-streams.ts',
     },
-    plugins: [leanSdk],
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,
   });
   const outputs = Object.entries(result.metafile.outputs);
-  return {
-    sizes: Object.fromEntries(outputs.map(([file, { bytes }]) => [file.split('/').at(-2) ?? file, bytes])),
-    files: outputs.flatMap(([, { inputs }]) =>
-      Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? file : [])),
-    ),
-  };
+  const files = outputs.flatMap(([, { inputs }]) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? file : [])),
+  );
+  await writeFile(join(outDir, PACKAGES_FILES.functions), JSON.stringify(packagesOf(files)));
+  return Object.fromEntries(outputs.map(([file, { bytes }]) => [file.split('/').at(-2) ?? file, bytes]));
 }

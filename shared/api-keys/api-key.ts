@@ -54,16 +54,11 @@ const USE_NOTED_EVERY_MS = 60_000;
 interface KeyHolder {
   readonly accountId: string;
   readonly keyPrefix: string;
-  /**
-   * Resolves when the use of the key has been noted, or could not be; never rejects. Wait for it before you answer. Otherwise Lambda
-   * freezes the function while the write is under way, and the write goes on during a later request.
-   */
-  readonly noted: Promise<void>;
 }
 
 /**
  * Finds the account that a key belongs to; undefined when the key is not valid. This costs one read (none for a text that cannot be a key).
- * Once a minute it also begins a write that notes the use; the caller waits for that write.
+ * Once a minute it also makes a write that notes the use.
  *
  * The use is noted whatever the answer to the request is, even a 429, because the owner of a stolen key must see that somebody uses it.
  */
@@ -76,7 +71,8 @@ export async function authenticateKey(
   const keyHash = hashKey(text);
   const key = await keys.find(keyHash);
   if (!key || key.isSuspended) return undefined;
-  return { accountId: key.accountId, keyPrefix: key.keyPrefix, noted: noteUse(keys, { ...key, keyHash }, clock()) };
+  await noteUse(keys, { ...key, keyHash }, clock());
+  return { accountId: key.accountId, keyPrefix: key.keyPrefix };
 }
 
 /** Notes the use of a key. If this fails, or we die before it, the key stays valid. */

@@ -1,12 +1,10 @@
-import { createSecureContext } from 'node:tls';
 import { type AttributeValue, ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { required } from '../env.ts';
 import { TABLES, type TableName } from '../tables.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
-import { answeredInMemory } from './warm-up.ts';
 
 /**
  * The name under which a table was deployed. Call this when the name is used, not when the file loads, because a file may hold stores for
@@ -47,36 +45,6 @@ export const dynamoDbOnce = documentClient((middlewareStack) => {
   const place = { step: 'finalizeRequest', priority: 'high' } as const;
   middlewareStack.add((next) => next, { ...place, name: 'retryMiddleware', override: true });
 });
-
-/**
- * An item that stores can read as a key, as a file, or as the window of a rate limit. As a window it admits the request under every rate
- * limit. As a key it was last used far in the future, so that no further use is noted.
- */
-const ANY_ITEM = {
-  ...{ id: { S: 'none' }, account_id: { S: 'none' }, name: { S: 'none' }, created_at: { N: '1' } },
-  ...{ key_prefix: { S: 'none' }, last_used_at: { N: '9000000000000' } },
-  ...{ state: { S: 'ready' }, via: { S: 'form' }, mime_type: { S: 'none' }, object_key: { S: 'none' } },
-  ...{ size_bytes: { N: '1' }, seq: { N: '1' } },
-  ...{ l: { L: [{ N: '1' }] }, u: { L: [{ N: '1' }] }, c: { N: '1' } },
-};
-
-/** Runs work without a connection: all its reads and updates find one item, {@link ANY_ITEM}. */
-export function withAnyItem<Result>(work: () => Promise<Result>): Promise<Result> {
-  return answeredInMemory(JSON.stringify({ Item: ANY_ITEM, Attributes: ANY_ITEM }), work);
-}
-
-/**
- * Makes calls that are answered without a connection. So Node compiles the functions of the client and loads certificates now,
- * not at the first call to DynamoDB.
- */
-export async function warmUpDatabase(): Promise<void> {
-  performance.now();
-  createSecureContext();
-  const Key = { id: 'none' };
-  const get = new GetCommand({ TableName: 'none', Key });
-  const update = new UpdateCommand({ TableName: 'none', Key, ExpressionAttributeValues: { ':one': 1, ':flag': true } });
-  await withAnyItem(() => Promise.all([dynamoDb.send(get), dynamoDbOnce.send(update)]));
-}
 
 /** @param prepare  changes the middleware of this client only. All clients share their connections and settings. */
 function documentClient(prepare?: (middlewareStack: typeof client.middlewareStack) => void): DynamoDBDocumentClient {

@@ -1,7 +1,6 @@
 import type { MiddlewareStack } from '@smithy/types';
 import { serviceUnavailable } from '../errors.ts';
 import { timeLimit } from '../time-limit.ts';
-import { answerInMemory } from './warm-up.ts';
 
 interface SdkError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -61,14 +60,12 @@ interface AwsClient<Input extends object, Output extends object> {
 }
 
 /**
- * Prepares a client. Warm-ups can answer its calls in memory (`warm-up.ts`). Each of its calls keeps the time limit of the work that makes
- * the call (`time-limit.ts`). Every transient failure that remains after the client's own retries becomes `service_unavailable`. So does
+ * Prepares a client. Each of its calls keeps the time limit of the work that makes the call (`time-limit.ts`). Every transient failure that remains after the client's own retries becomes `service_unavailable`. So does
  * the refusal of a call that an operator has stopped. Other refusals (a failed condition, a missing key, a missing grant) pass unchanged:
  * the stores translate those that they expect.
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
-  answerInMemory(client);
   // The SDK's middleware for logs would prepare every input and output for a log, although no client has a logger.
   client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.add(

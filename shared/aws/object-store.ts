@@ -26,7 +26,6 @@ import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
-import { answeredInMemory } from './warm-up.ts';
 
 /**
  * The one S3 client of a function. It adds a checksum only where an operation requires one. The default of the SDK would add the CRC32 of
@@ -143,11 +142,6 @@ export const objectInventory: ObjectInventory = {
     }
   },
 };
-
-/** Makes a call that is answered without a connection. So Node compiles the functions of the client now, not at the first call to S3. */
-export async function warmUpStorage(): Promise<void> {
-  await answeredInMemory('', () => s3.send(new HeadBucketCommand({ Bucket: bucket })));
-}
 
 /** Asks whether the bucket is there. @throws when the storage does not answer before `signal` aborts the call. */
 export function probeStorage(signal: AbortSignal): Promise<unknown> {

@@ -44,8 +44,6 @@ interface Completing extends Deadline {
   readonly fileCountLimit: number;
   /** How long to wait for another attempt, in milliseconds. Default: as long as an attempt should take. */
   readonly patienceMs?: number;
-  /** The ticket, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
-  readonly ticket?: Promise<Ticket | undefined>;
 }
 
 /**
@@ -71,12 +69,10 @@ export async function completeUpload(
   clock: () => number = Date.now,
 ): Promise<StoredFile> {
   const { deadlineAt, patienceMs } = completing;
-  let reading = completing.ticket;
   let waitedMs = 0;
   for (let tries = 0; tries < TRIES; ) {
     checkDeadline(completing);
-    const ticket = await (reading ?? findTicket(stores, ref));
-    reading = undefined;
+    const ticket = await findTicket(stores, ref);
     if (ticket?.state !== 'pending') return fileOf(stores, ref, ticket, completing);
     if (ticket.attemptUntil !== undefined && ticket.attemptUntil > clock()) {
       const leftMs = (patienceMs ?? PATIENCE_MS + copyMs(ticket.sizeBytes)) - waitedMs;

@@ -11,7 +11,6 @@ import { checkFingerprint, fingerprint } from './idempotency.ts';
 import { mediaType } from './media-type.ts';
 import { incomingKey } from './object-key.ts';
 import type { SignedPut, SignUpload } from './object-store.ts';
-import type { AccountAndRecord } from './stage-upload.ts';
 import type { IdempotencyStore, NewClaim, ReleaseStore, SettlementStore, TicketStore } from './stores.ts';
 
 interface TicketStores {
@@ -37,8 +36,6 @@ export interface TicketInput extends Deadline {
   readonly request: TicketRequest;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
-  /** The account, if a read of it has begun already. */
-  readonly early?: Promise<Pick<AccountAndRecord, 'account'>>;
 }
 
 /** A ticket as its client gets it. */
@@ -102,8 +99,7 @@ export async function createTicket(
     checkDeadline(input);
     // The account is read before the record. So if the account was charged for an earlier request with this key, the record of that request
     // is found as well.
-    const known = tries === 0 ? await input.early : undefined;
-    const account = known?.account ?? (await getAccount(stores.accounts, input.accountId));
+    const account = await getAccount(stores.accounts, input.accountId);
     const { answer, claim } = await useKey(stores, input, clock());
     if (answer) return answer;
     const { limits } = input;

@@ -2,7 +2,7 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, checkDeadline, type Deadline } from '../time-limit.ts';
 import type { DeletionNoteStore } from './deletion-notes.ts';
-import type { FileRef, FileRow } from './file.ts';
+import type { FileRef } from './file.ts';
 import { findRow } from './file-record.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { FileStore, ReleaseStore } from './stores.ts';
@@ -18,8 +18,6 @@ export interface DeletingStores {
 const SWEEPER_WAITS_MS = 30_000;
 
 interface Deleting extends Deadline {
-  /** The row, if a read of it has begun already. It may be out of date: the conditions of the writes notice that. */
-  readonly row?: Promise<FileRow | undefined>;
   /** True when the deletion is noted already. */
   readonly isNoted?: boolean;
 }
@@ -44,7 +42,7 @@ export async function deleteFile(
   let isNoted = deleting.isNoted ?? false;
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(deleting);
-    const row = await (tries === 0 && deleting.row ? deleting.row : findRow(stores, ref));
+    const row = await findRow(stores, ref);
     if (row?.state === 'ready') {
       if (!isNoted) await stores.notes.add(ref, clock());
       isNoted = true;

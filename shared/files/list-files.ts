@@ -17,43 +17,21 @@ export interface PageRequest {
   readonly search?: string | undefined;
 }
 
-/** The results of the first reads of a listing, which do not depend on other reads. */
-export interface ListingStart {
-  readonly account: Account;
-  /** The newest files; present only for page 1 of all files, not for a search. */
-  readonly newest?: ListedFile[];
-}
-
-/**
- * Makes the first reads of a listing, at the same time: the account and, for page 1 without a search, its files.
- * @throws ApiError `unauthorized` when the account is gone.
- */
-export async function beginListing(stores: ListingStores, request: PageRequest): Promise<ListingStart> {
-  const { accountId, page, limit, search } = request;
-  const isFirstPage = page === 1 && !search;
-  const [account, newest] = await Promise.all([
-    getAccount(stores.accounts, accountId),
-    isFirstPage ? readDownFrom(stores.listing, accountId, Number.MAX_SAFE_INTEGER, limit) : undefined,
-  ]);
-  return { account, ...(newest && { newest }) };
-}
-
 /**
  * Returns a page of an account's files, newest first. Page 1 takes two simultaneous reads (account, files). Every other page takes
  * three, one after the other (account, leaves, files). Both cost a few read units, however many files there are. A search reads every
  * name.
  *
  * Pages are counted from the newest file. So uploads and deletions between two requests may move a file from one page to another.
- * @param start  what {@link beginListing} found for the same request, if it was called already.
+ * @throws ApiError `unauthorized` when the account is gone.
  */
-export async function listFiles(
-  stores: ListingStores,
-  request: PageRequest,
-  start = beginListing(stores, request),
-): Promise<FilePage> {
-  const { account, newest } = await start;
-  const { limit, search } = request;
-  const offset = (request.page - 1) * limit;
+export async function listFiles(stores: ListingStores, request: PageRequest): Promise<FilePage> {
+  const { accountId, page, limit, search } = request;
+  const [account, newest] = await Promise.all([
+    getAccount(stores.accounts, accountId),
+    page === 1 && !search ? readDownFrom(stores.listing, accountId, Number.MAX_SAFE_INTEGER, limit) : undefined,
+  ]);
+  const offset = (page - 1) * limit;
   if (search) return searchFiles(stores, account, { search, offset, limit });
   if (newest) return firstPage(account, newest, limit);
   const files = await filesAt(stores.listing, account, offset, limit);

@@ -41,15 +41,6 @@ export interface UploadRequest {
   readonly maxBytes: number;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
-  /** The result of {@link readAccountAndRecord} for the same account and key, if that was called already. */
-  readonly early?: Promise<AccountAndRecord>;
-}
-
-/** What an upload reads first: its account, and the record of its `Idempotency-Key`. */
-export interface AccountAndRecord {
-  readonly account: Account;
-  /** Present when the `Idempotency-Key` was used before. */
-  readonly earlier?: IdempotencyRecord | undefined;
 }
 
 /** An upload whose bytes are stored but not charged yet; or the file that an earlier request with the same key has made. */
@@ -63,24 +54,6 @@ export type StagedUpload =
   | { readonly kind: 'replay'; readonly file: StoredFile };
 
 /**
- * Reads the account and the record of the `Idempotency-Key` at the same time. An earlier request with the same key may settle between these
- * two reads. Then the account that we read was charged for the file of that request, but the record of that request was not found. For this
- * reason the record is read again before an upload with a key is refused.
- * @throws ApiError `unauthorized` when the account is gone.
- */
-export async function readAccountAndRecord(
-  stores: Pick<StagingStores, 'accounts' | 'idempotency'>,
-  { accountId, idempotencyKey }: Pick<UploadRequest, 'accountId' | 'idempotencyKey'>,
-  clock: () => number = Date.now,
-): Promise<AccountAndRecord> {
-  const [account, earlier] = await Promise.all([
-    getAccount(stores.accounts, accountId),
-    idempotencyKey === undefined ? undefined : stores.idempotency.get(accountId, idempotencyKey, clock()),
-  ]);
-  return { account, earlier };
-}
-
-/**
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file. If the rest of the request turns
  * out to be bad, {@link discardUpload} removes it instead.
  *
@@ -88,16 +61,20 @@ export async function readAccountAndRecord(
  * first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
  * remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, an object is left. No
  * link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
- * @throws ApiError `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when it
- *   cannot fit; `idempotency_conflict`; and every error of the content.
+ * @throws ApiError `unauthorized` when the account is gone; `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the
+ *   bytes of the day, when it cannot fit; `idempotency_conflict`; and every error of the content.
  */
 export async function stageUpload(
   stores: StagingStores,
   request: UploadRequest,
   clock: () => number = Date.now,
 ): Promise<StagedUpload> {
-  const { idempotencyKey, limits } = request;
-  const { account, earlier } = await (request.early ?? readAccountAndRecord(stores, request, clock));
+  const { accountId, idempotencyKey, limits } = request;
+  // The account is read before the record. So if the account was charged for an earlier request with this key, the record of that request
+  // is found as well.
+  const account = await getAccount(stores.accounts, accountId);
+  const earlier =
+    idempotencyKey === undefined ? undefined : await stores.idempotency.get(accountId, idempotencyKey, clock());
   const content = new MeasuredContent(request.content, {
     maxBytes: request.maxBytes,
     isHashed: idempotencyKey !== undefined,
@@ -105,11 +82,9 @@ export async function stageUpload(
   const parts = inParts(content, PART_BYTES);
   const arriving: Arriving = { request, account, content, parts, clock };
   if (earlier) return replayOf(earlier, arriving);
-  const replayedAtOnce = await expectRoom(stores, arriving, request.leastBytes);
-  if (replayedAtOnce) return replayedAtOnce;
+  expectRoom(arriving, request.leastBytes);
   const first = (await parts.next()).value as Part;
-  const replayed = await expectRoom(stores, arriving, content.bytes);
-  if (replayed) return replayed;
+  expectRoom(arriving, content.bytes);
   const file = describe(request, clock());
   await store(stores.objects, file, first, parts);
   return {
@@ -130,24 +105,11 @@ interface Arriving {
   readonly clock: () => number;
 }
 
-/**
- * Checks that this many bytes can fit. @returns undefined if they can. If they cannot, but an earlier request with the same key has made
- * the file: that file.
- * @throws ApiError `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day.
- */
-async function expectRoom(
-  { idempotency }: Pick<StagingStores, 'idempotency'>,
-  arriving: Arriving,
-  bytes: number,
-): Promise<StagedUpload | undefined> {
-  const { request, account, clock } = arriving;
+/** @throws ApiError `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when this many bytes cannot fit. */
+function expectRoom({ request, account, clock }: Arriving, bytes: number): void {
   const now = clock();
   const refusal = refusalOf(account, request.limits, { bytes, now });
-  if (!refusal) return undefined;
-  const { accountId, idempotencyKey } = request;
-  const earlier = idempotencyKey === undefined ? undefined : await idempotency.get(accountId, idempotencyKey, clock());
-  if (earlier) return replayOf(earlier, arriving);
-  throw refusalError(refusal, now, factsOf(account, request.limits, { bytes, now }));
+  if (refusal) throw refusalError(refusal, now, factsOf(account, request.limits, { bytes, now }));
 }
 
 /** Reads the whole content, because only its hash shows whether it is the content for which the key was used. */

@@ -1,5 +1,4 @@
 import type middy from '@middy/core';
-import type { Context } from 'aws-lambda';
 import { type ApiKeyCredentials, authenticateKey } from '../api-keys/api-key.ts';
 import { isWellFormedKey, prefixOf } from '../api-keys/key-format.ts';
 import type { Access } from '../contract/route.ts';
@@ -20,34 +19,21 @@ export interface CredentialStores {
   readonly appUrl: () => Promise<string>;
 }
 
-/** The client of a request whose credential is valid, and the write that notes the use of its key. */
-interface Credential {
-  readonly caller: Caller;
-  /** Resolves when the use of the key has been noted, or when noting it has failed. */
-  readonly noted?: Promise<void>;
-}
-
-type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { noted?: Promise<void> | undefined }>;
-
 /**
- * Sets `event.caller`. The use of a key is noted while the request goes on, and before it is answered.
+ * Sets `event.caller`.
  * @throws ApiError `unauthorized` without a credential that the route takes.
  */
 export function authenticate(stores: CredentialStores, access: Exclude<Access, 'public'>): Middleware {
-  async function authenticateBefore({ event, internal }: Request): Promise<void> {
-    const found = await findCaller(stores, event, access);
-    if (!found) {
+  async function authenticateBefore({ event }: middy.Request<ApiEvent, ApiResult>): Promise<void> {
+    const caller = await findCaller(stores, event, access);
+    if (!caller) {
       const { detail, keyPrefix } = describeRefused(event, access);
       if (keyPrefix !== undefined) event.refusedKeyPrefix = keyPrefix;
       throw new ApiError('unauthorized', { detail });
     }
-    event.caller = found.caller;
-    internal.noted = found.noted;
+    event.caller = caller;
   }
-  async function waitUntilNoted({ internal }: Request): Promise<void> {
-    await internal.noted;
-  }
-  return { before: authenticateBefore, after: waitUntilNoted, onError: waitUntilNoted };
+  return { before: authenticateBefore };
 }
 
 /** RFC 6750, section 2.1; the scheme in upper or lower case (RFC 9110, section 11.1). */
@@ -63,7 +49,7 @@ async function findCaller(
   event: ApiEvent,
   access: Exclude<Access, 'public'>,
   clock: () => number = Date.now,
-): Promise<Credential | undefined> {
+): Promise<Caller | undefined> {
   const authorization = headerValues(event, 'authorization');
   if (authorization.length === 0) return callerBySession(stores, headerValues(event, 'cookie'), clock);
   return access === 'key-or-session' ? callerByKey(stores, keyIn(authorization), clock) : undefined;
@@ -91,20 +77,20 @@ async function callerByKey(
   { keys }: CredentialStores,
   text: string | undefined,
   clock: () => number,
-): Promise<Credential | undefined> {
+): Promise<Caller | undefined> {
   const key = text === undefined ? undefined : await authenticateKey(keys, text, clock);
   if (!key) return undefined;
-  return { caller: { accountId: key.accountId, by: 'key', keyPrefix: key.keyPrefix }, noted: key.noted };
+  return { accountId: key.accountId, by: 'key', keyPrefix: key.keyPrefix };
 }
 
 async function callerBySession(
   { sessions, appUrl }: CredentialStores,
   cookie: readonly string[],
   clock: () => number,
-): Promise<Credential | undefined> {
+): Promise<Caller | undefined> {
   if (cookie.length === 0) return undefined;
   const token = sessionTokenIn(parseCookies(cookie), await appUrl());
   const session = token && (await findSession(sessions, token, clock));
   if (!session) return undefined;
-  return { caller: { accountId: session.accountId, by: 'session', sessionHash: session.tokenHash } };
+  return { accountId: session.accountId, by: 'session', sessionHash: session.tokenHash };
 }

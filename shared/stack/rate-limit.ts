@@ -1,6 +1,5 @@
 import type middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { warmUpDatabase } from '../aws/dynamodb.ts';
 import { rateLimitStore } from '../aws/rate-limit-store.ts';
 import { RATE_CLASSES, type RateClass } from '../contract/route.ts';
 import { limit } from '../env.ts';
@@ -10,10 +9,6 @@ import type { ApiResult } from '../http/response.ts';
 import { rateKey, ratePolicy } from '../rate-limit/policy.ts';
 import { admit, LimiterMemory, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { Middleware } from './route-stack.ts';
-import { warmUp } from './warm-up.ts';
-
-// Every route that counts its requests calls the database.
-warmUp(warmUpDatabase);
 
 type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHeaders?: Record<string, string> }>;
 
@@ -21,23 +16,15 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHea
  * Counts the request against its subject, and adds `RateLimit` and `RateLimit-Policy` to the answer of every request that was counted
  * or refused.
  * @param subjectOf  finds the subject: the account or, for the routes of the login, the address of the client.
- * @param begin  begins the early reads of a route, which run while the limiter decides. `begin` must not throw. It is not called if this
- *   process already knows that the limiter will refuse the request. So a client that ignores `Retry-After` causes none of these reads.
  * @throws ApiError `rate_limit_exceeded`; `service_unavailable` when the request cannot be counted.
  */
-export function rateLimit(
-  rateClass: RateClass,
-  subjectOf: (event: ApiEvent) => string | Promise<string>,
-  begin?: (event: ApiEvent) => void,
-): Middleware {
+export function rateLimit(rateClass: RateClass, subjectOf: (event: ApiEvent) => string | Promise<string>): Middleware {
   const policy = ratePolicy(limit(RATE_CLASSES[rateClass]));
   const memory = new LimiterMemory();
 
   async function rateLimitBefore({ event, internal }: Request): Promise<void> {
     const key = rateKey(rateClass, policy.limit, await subjectOf(event));
-    const now = Date.now();
-    if (memory.rejectionLasting(key, now) === undefined) begin?.(event);
-    const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now });
+    const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now: Date.now() });
     internal.rateLimitHeaders = rateLimitHeaders(decision, rateClass);
     if (!decision.admitted) {
       throw new ApiError('rate_limit_exceeded', {

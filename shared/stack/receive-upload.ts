@@ -8,13 +8,7 @@ import { limit, required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
 import { countedSettlements, settleUpload } from '../files/settle-upload.ts';
-import {
-  type AccountAndRecord,
-  discardUpload,
-  readAccountAndRecord,
-  type StagedUpload,
-  stageUpload,
-} from '../files/stage-upload.ts';
+import { discardUpload, type StagedUpload, stageUpload } from '../files/stage-upload.ts';
 import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
@@ -34,23 +28,12 @@ const settlementsOf = {
 const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');
 
-/** A request for an upload, with the result of its early reads. */
-export type UploadFileRequest = ApiRequest<AccountAndRecord>;
-
-/** The early reads of {@link receiveUpload}. */
-export async function readBeforeForm({
-  event,
-  caller,
-}: Pick<ApiRequest, 'event' | 'caller'>): Promise<AccountAndRecord> {
-  return readAccountAndRecord(stores, { accountId: caller.accountId, idempotencyKey: idempotencyKey(event) });
-}
-
 /**
  * Answers the multipart form of `POST /files`, buffered by the gateway (inline) or still arriving (streaming): 201 with the file's record.
  * The bytes are stored while the form is read, but become a file only if the whole form is valid. Bytes that become no file are counted for
  * the day as well. But if a form is refused while it still arrives, the streaming server counts its bytes, when it has read the rest.
  */
-export async function receiveUpload(request: UploadFileRequest): Promise<ApiResult<FileRecord>> {
+export async function receiveUpload(request: ApiRequest): Promise<ApiResult<FileRecord>> {
   const { event, caller } = request;
   try {
     const staged = await storeUpload(request);
@@ -67,7 +50,7 @@ export async function receiveUpload(request: UploadFileRequest): Promise<ApiResu
   }
 }
 
-async function storeUpload({ event, caller, early }: UploadFileRequest): Promise<StagedUpload> {
+async function storeUpload({ event, caller }: ApiRequest): Promise<StagedUpload> {
   const key = idempotencyKey(event);
   return readUploadForm<StagedUpload>(bodyStream(event), header(event, 'content-type'), {
     onFile: ({ filename, contentType, body }) =>
@@ -80,7 +63,6 @@ async function storeUpload({ event, caller, early }: UploadFileRequest): Promise
         maxBytes,
         limits: accountLimits,
         idempotencyKey: key,
-        early,
       }),
     discard: async (upload) => {
       if (upload.kind === 'stored') await discardUpload(stores, upload.file);

@@ -19,7 +19,7 @@ export interface RouteRequest extends Deadline {
   param(name: string): string;
 }
 
-export function paramOf(event: ApiEvent, name: string): string {
+function paramOf(event: ApiEvent, name: string): string {
   return event.pathParameters?.[name] ?? '';
 }
 

@@ -164,7 +164,7 @@ describe('the samples of the API reference', () => {
   async function idFor({ name }: Route, account: TestAccount): Promise<string> {
     if (name === 'completeUpload' || name === 'cancelUpload') {
       const { body } = await askForTicket(account.byKey, 'film.mp4', 5);
-      await put(body, 'hello');
+      if (name === 'completeUpload') await put(body, 'hello');
       return String(body.id);
     }
     if (name === 'revokeApiKey')
