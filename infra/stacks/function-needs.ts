@@ -152,7 +152,6 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
     limits: ['FILE_COUNT_LIMIT'],
   },
   canary: { values: ['appUrl', 'canaryKey'] },
-  checkDeployment: { values: ['appUrl', 'canaryKey'], variables: { CHECK_SECONDS: '20' } },
   sweep: {
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },
