@@ -128,7 +128,6 @@ const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
         ['S3 "Object Created" under `incoming/`', code(BACKGROUND_ENTRIES.completeArrivedUpload)],
         ['the clock, every minute', code(BACKGROUND_ENTRIES.sweep)],
         ['the clock, every five minutes', code(BACKGROUND_ENTRIES.canary)],
-        ['CodeDeploy, for each new version of a function', code(BACKGROUND_ENTRIES.checkDeployment)],
       ],
     ),
   invariants: () => table(['', 'What holds', 'Enforced in', 'Proved by'], invariantRows()),

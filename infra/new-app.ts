@@ -3,8 +3,8 @@ import { App, Validations } from 'aws-cdk-lib';
 import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } from 'aws-cdk-lib/cx-api';
 
 /**
- * Environment variables that the CDK CLI, npm, `npm start`, `npm run deploy` and tests set. They change how the synthesis runs. Their only
- * effect on what is deployed: one of them decides whether alarms stop a deployment.
+ * Environment variables that the CDK CLI, npm, `npm start` and tests set. They change how the synthesis runs, and have no effect on what is
+ * deployed.
  */
 export interface SynthesisSettings {
   /** The output directory. */
@@ -13,8 +13,6 @@ export interface SynthesisSettings {
   readonly CDK_VALIDATION?: string;
   /** A folder with the built functions and dashboard. */
   readonly CDK_BUNDLES?: string;
-  /** `true`: alarms stop no deployment of functions. `npm run deploy -- --ignore-alarms` sets it. */
-  readonly CDK_IGNORES_ALARMS?: string;
   /** npm sets this for `-c` on its command line, which a person may have meant as `-c` of the CDK. */
   readonly npm_config_call?: string;
 }

@@ -5,7 +5,6 @@ import { buildDashboard, type DashboardFiles, dashboardIn } from './bundle/build
 import { bundleFunctions } from './bundle/bundle.ts';
 import { NamesByRegion } from './constructs/names-by-region.ts';
 import { newApp, type SynthesisSettings } from './new-app.ts';
-import { AlarmsStack } from './operations/alarms-stack.ts';
 import { EdgeAlarmsStack } from './operations/edge-alarms-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
 import type { StageConfig } from './settings/stage.ts';
@@ -36,19 +35,13 @@ export async function synthesizeApp(stage: StageConfig, settings: SynthesisSetti
     data.addStackDependency(second);
     new BackupStack(app, name('Backup'), { ...copy, resources }).addStackDependency(data);
   }
-  const alarms = new AlarmsStack(app, name('Alarms'), stage);
-  const deployments = {
-    alarmNames: alarms.alarms.map(({ alarmName }) => alarmName),
-    ignoresAlarms: settings.CDK_IGNORES_ALARMS === 'true',
-  };
-  const api = new ApiStack(app, name('Api'), { stage, resources, bundles, deployments });
-  api.addStackDependency(alarms);
+  const api = new ApiStack(app, name('Api'), { stage, resources, bundles });
   const streaming =
     stage.streaming &&
     new StreamingStack(app, name('Streaming'), { stage, resources, bundles, data, ...stage.streaming });
   const edge = new EdgeStack(app, name('Edge'), { stage, resources, api: api.restApi, streaming, webAcl, dashboard });
   const distributions = { app: edge.distribution, cdn: data.distribution };
-  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributions, bundles, alarms });
+  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributions, bundles });
   new EdgeAlarmsStack(app, name('EdgeAlarms'), {
     stage,
     distributionIds: { app: edge.distributionId, cdn: data.distributionId },

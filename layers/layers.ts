@@ -191,9 +191,9 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'functions/canary',
-    what: 'The canary (which is a client of the service) and the check of a deployment',
+    what: 'The canary, which is a client of the service',
     imports: ['shared/aws', 'shared/*'],
-    packages: ['@aws-sdk/client-codedeploy', 'node:*'],
+    packages: [],
   },
   {
     path: 'functions',
@@ -231,7 +231,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'shared/aws',
-    what: 'The stores: all calls of the service to AWS, except those to CodeDeploy (`functions/canary`)',
+    what: 'The stores: all calls of the service to AWS',
     imports: [
       'shared/accounts',
       'shared/administration',

@@ -1,9 +1,6 @@
 import type { BucketConfig } from './buckets/read-buckets.ts';
-import { type CodeDeploy, createCodeDeploy } from './code-deploy/code-deploy.ts';
-import { readDeploymentGroups } from './code-deploy/deployment-groups.ts';
 import { type AsyncInvoker, createAsyncInvoker, readInvokeConfigs } from './events/async-invoker.ts';
 import { createEventBus, type EventBus, readRules } from './events/event-bus.ts';
-import { readAliases } from './lambda/aliases.ts';
 import {
   type FunctionConfig,
   readFunctions,
@@ -15,13 +12,12 @@ import type { LogListener } from './lambda/invocation.ts';
 import { createLambdaService, type LambdaService, readPermissions } from './lambda/lambda-service.ts';
 import type { Deployment } from './template/deployment.ts';
 
-/** The functions, and what invokes them other than by HTTP: events, schedules and CodeDeploy. */
+/** The functions, and what invokes them other than by HTTP: events and schedules. */
 export interface Compute {
   readonly functions: readonly FunctionConfig[];
   readonly webFunctions: readonly WebFunctionConfig[];
   readonly surroundings: Surroundings;
   readonly lambda: LambdaService;
-  readonly codeDeploy: CodeDeploy;
   readonly bus: EventBus;
   readonly invoker: AsyncInvoker;
   close(): Promise<void>;
@@ -46,10 +42,8 @@ export function createCompute(options: {
   const functions = readFunctions(deployment).map(withOverrides);
   const webFunctions = readWebFunctions(deployment).map(withOverrides);
   const surroundings = { region: deployment.account.region, awsEndpoint: options.awsEndpoint };
-  const aliases = readAliases(deployment);
   const mayInvoke = readPermissions(deployment);
-  const lambda = createLambdaService({ functions, aliases, mayInvoke, surroundings, onLog });
-  const groups = readDeploymentGroups(deployment, aliases);
+  const lambda = createLambdaService({ functions, mayInvoke, surroundings, onLog });
   const configs = readInvokeConfigs(deployment);
   const invoker = createAsyncInvoker({ lambda, configs, onLog, ...(retryDelaysMs && { retryDelaysMs }) });
   const bus = createEventBus({
@@ -64,7 +58,6 @@ export function createCompute(options: {
     webFunctions,
     surroundings,
     lambda,
-    codeDeploy: createCodeDeploy({ account: deployment.account, groups, aliases, lambda }),
     bus,
     invoker,
     async close() {

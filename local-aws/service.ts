@@ -8,7 +8,6 @@ import { readBuckets } from './buckets/read-buckets.ts';
 import { readAccessLog } from './cloudfront/access-log.ts';
 import type { AnsweredRequest, Exchange } from './cloudfront/serve-request.ts';
 import { distributionOfOutput, startEdge } from './cloudfront/start-distribution.ts';
-import type { CodeDeploy } from './code-deploy/code-deploy.ts';
 import { type Compute, createCompute } from './compute.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import type { Engines } from './engines.ts';
@@ -72,7 +71,6 @@ export interface LocalService {
   readonly front: AwsFront;
   readonly lambda: LambdaService;
   readonly bus: EventBus;
-  readonly codeDeploy: CodeDeploy;
   /** Asynchronous invocations, and the events that failed for good. */
   readonly invoker: AsyncInvoker;
   readonly logGroups: LogGroups;
@@ -153,7 +151,7 @@ function toLocalService(
   },
 ): Omit<LocalService, 'close'> {
   const { identityProvider, front, origins } = parts;
-  const { lambda, bus, codeDeploy, invoker } = parts.compute;
+  const { lambda, bus, invoker } = parts.compute;
   return {
     urls: {
       root_url: appUrl,
@@ -166,7 +164,6 @@ function toLocalService(
     front,
     lambda,
     bus,
-    codeDeploy,
     invoker,
     logGroups,
     invoke: (label, event) => lambda.invoke({ functionArn: lambda.find(label).arn, payload: JSON.stringify(event) }),
@@ -247,7 +244,6 @@ function startFront(
     ...engines,
     secrets,
     logGroups,
-    codeDeploy: compute.codeDeploy.service,
     parameters: readParameters(deployment),
     onObjectCreated: compute.bus.objectCreated,
     onDenied: ({ principal, action, resource }) =>

@@ -25,7 +25,6 @@ export const VARIABLES = {
   ORIGIN_SECRET: 'ARN of the secret by which functions recognise a request from our edge',
   CANARY_KEY_PARAMETER: 'name of the SSM parameter (SecureString) with the API key of the canary',
   CANARY_STREAMS: '`true` when the canary uploads through the streaming lane as well',
-  CHECK_SECONDS: 'for how many seconds the check of a deployment is repeated',
   NEEDED_VARIABLES:
     'comma-separated names of the variables and limits that this function needs (see infra/constructs/needs.ts)',
   ALLOWED_EMAIL_DOMAINS: 'comma-separated; people with an address in these domains may log in',

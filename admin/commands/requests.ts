@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { limitOf, type SavedQueryName } from '../../infra/settings/log-queries.ts';
 import { isUuid } from '../../shared/ids.ts';
+import type { Search } from '../logs/stage-logs.ts';
 import { type Command, type CommandContext, Refusal } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { rowLines } from './text.ts';
@@ -10,6 +10,8 @@ import { rowLines } from './text.ts';
  * beginning.
  */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
+
+const ROWS_MAX = 200;
 
 /**
  * Finds the log lines of requests by something that a person can name in a complaint: an e-mail address, a key prefix, an id or
@@ -21,13 +23,11 @@ export const requests: Command = {
   takesHours: true,
   async run(context, what = '') {
     const { logs, hours = 24, until } = context;
-    const found = await Promise.all(
-      (await queriesFor(context, what)).map(async ([name, value]) => {
-        const rows = await logs.run(name, value, hours, until);
-        return { rows, isCut: rows.length === limitOf(name) && rows.length > 1 };
-      }),
-    );
-    const rows = found.flatMap((one) => one.rows);
+    const wanted = await wantedFor(context, what);
+    const found = await Promise.all(wanted.map((one) => logs.search({ ...one, most: ROWS_MAX, hours, until })));
+    const newestFirst = found.flatMap((one) => one.rows);
+    // The lines of one request are read in the order in which they were written.
+    const rows = isRequestId(what) ? newestFirst.toReversed() : newestFirst;
     const isCut = found.some((one) => one.isCut);
     return {
       json: { requests: rows, is_cut: isCut },
@@ -36,28 +36,30 @@ export const requests: Command = {
   },
 };
 
-/**
- * Chooses the query by the version of the UUID: an account has version 5, a file, ticket or key has version 7, and a request has
- * version 4.
- */
-function queryForId(id: string): SavedQueryName {
-  const version = id.charAt(14);
-  if (version === '5') return 'by-account';
-  return version === '7' ? 'by-resource' : 'by-request-id';
-}
+/** The version of a UUID: an account has version 5, a file, ticket or key has version 7, and a request has version 4. */
+const versionOf = (id: string) => id.charAt(14);
+const isRequestId = (what: string) => isUuid(what) && versionOf(what) === '4';
 
-async function queriesFor(context: CommandContext, what: string): Promise<[SavedQueryName, string][]> {
+async function wantedFor(
+  context: CommandContext,
+  what: string,
+): Promise<Pick<Search, 'of' | 'containing' | 'having'>[]> {
   const [prefix] = KEY_PREFIX.exec(what) ?? [];
-  if (prefix !== undefined) return [['by-key-prefix', prefix]];
-  if (what.includes('@')) return [['by-account', (await findAccount(context, what)).id]];
-  if (isUuid(what)) return [[queryForId(what), what]];
+  if (prefix !== undefined) return [{ of: 'service', having: { key_prefix: prefix } }];
+  if (what.includes('@')) return [{ of: 'service', having: { account_id: (await findAccount(context, what)).id } }];
+  if (isUuid(what)) {
+    // The other ids are random. So a line that contains one, even in the text of an error, is about the file, key or request.
+    return [
+      { of: 'service', ...(versionOf(what) === '5' ? { having: { account_id: what } } : { containing: [what] }) },
+    ];
+  }
   if (isIP(what) !== 0) {
     return [
-      ['by-client-address', what],
-      ['edge-by-client-address', what],
+      { of: 'service', having: { client_address: what } },
+      { of: 'edge', having: { 'c-ip': what } },
     ];
   }
   // CloudFront's request ids are longer than all other ids.
-  if (/^[\w=-]{40,128}$/.test(what)) return [['edge-by-request-id', what]];
+  if (/^[\w=-]{40,128}$/.test(what)) return [{ of: 'edge', having: { 'x-edge-request-id': what } }];
   throw new Refusal(`"${what}" is not an account, key prefix, request id, file id or address.`);
 }

@@ -4,6 +4,7 @@ import { listApiKeys } from '../../shared/api-keys/api-key.ts';
 import type { FileRow, Ticket } from '../../shared/files/file.ts';
 import { timeOfUuid } from '../../shared/ids.ts';
 import { type Session, sessionIdOf } from '../../shared/sessions/session.ts';
+import type { LogRow } from '../logs/log-row.ts';
 import type { Command, CommandContext } from './command.ts';
 import { findAccount } from './find-account.ts';
 import { bytes, printable, rowLine, several, time } from './text.ts';
@@ -31,9 +32,34 @@ async function lookUp({ stores, logs }: CommandContext, { id }: Account) {
     stores.sessions.live(id, Date.now()),
     stores.audit.recent(id, UPLOADS_SHOWN),
     // If the logs cannot be read, everything else is shown nevertheless.
-    logs.run('refusals-of-account', id, REFUSALS_HOURS).catch((error: Error) => `cannot be read: ${error.message}`),
+    refusalsOf(logs, id).catch((error: Error) => ({ reasons: `cannot be read: ${error.message}`, isCut: false })),
   ]);
   return { keys, sessions: sessions.toSorted((one, other) => other.createdAt - one.createdAt), uploads, refusals };
+}
+
+interface Refusals {
+  /** The reasons, the most frequent first; or why they cannot be read. */
+  readonly reasons: readonly LogRow[] | string;
+  /** True when there may have been more refusals than these. */
+  readonly isCut: boolean;
+}
+
+/** Counts the refused requests of an account by their reasons. */
+async function refusalsOf(logs: CommandContext['logs'], accountId: string): Promise<Refusals> {
+  const having = { message: 'request', account_id: accountId };
+  const { rows, isCut } = await logs.search({ of: 'service', containing: ['code'], having, hours: REFUSALS_HOURS });
+  const refused = rows.filter(({ code }) => code !== undefined);
+  const byReason = Map.groupBy(refused, ({ route, status, code, detail }) =>
+    JSON.stringify([route, status, code, detail]),
+  );
+  const reasons = [...byReason.values()]
+    .toSorted((one, other) => other.length - one.length)
+    .map(([latest = {}, ...earlier]) => {
+      const { route = '', status = '', code = '', detail, request_id = '', '@timestamp': last = '' } = latest;
+      const count = { refusals: String(1 + earlier.length), last, request_id };
+      return { route, status, code, ...(detail !== undefined && { detail }), ...count };
+    });
+  return { reasons, isCut };
 }
 
 function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, found: Found): object {
@@ -53,7 +79,8 @@ function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, 
     sessions: found.sessions.map(sessionJson),
     api_keys: found.keys,
     uploads: found.uploads.map(uploadJson),
-    refusals: found.refusals,
+    refusals: found.refusals.reasons,
+    refusals_are_cut: found.refusals.isCut,
   };
 }
 
@@ -80,7 +107,8 @@ function uploadJson(row: FileRow | Ticket) {
 
 function toText({ defaultStorageLimitBytes }: CommandContext, account: Account, found: Found): string {
   const limitBytes = storageLimitOf(account, defaultStorageLimitBytes);
-  const { keys, sessions, uploads, refusals } = found;
+  const { keys, sessions, uploads } = found;
+  const { reasons, isCut } = found.refusals;
   return [
     `account   ${account.id}`,
     `e-mail    ${printable(account.email)}`,
@@ -101,8 +129,8 @@ function toText({ defaultStorageLimitBytes }: CommandContext, account: Account, 
     ),
     `uploads   the latest ${uploads.length}`,
     ...uploads.map(uploadJson).map(uploadLine),
-    `refused   in the last ${REFUSALS_HOURS} hours: ${typeof refusals === 'string' ? refusals : refusals.length || 'nothing'}`,
-    ...(typeof refusals === 'string' ? [] : refusals.map((row) => `  ${rowLine(row).trim()}`)),
+    `refused   in the last ${REFUSALS_HOURS} hours${isCut ? ' (only the latest are counted)' : ''}: ${typeof reasons === 'string' ? reasons : reasons.length || 'nothing'}`,
+    ...(typeof reasons === 'string' ? [] : reasons.map((row) => `  ${rowLine(row).trim()}`)),
   ].join('\n');
 }
 

@@ -1,4 +1,4 @@
-import type { LogRow } from '../logs/log-store.ts';
+import type { LogRow } from '../logs/log-row.ts';
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -24,19 +24,20 @@ export const several = (count: number, one: string) =>
 
 export const time = (epochMs: number) => new Date(epochMs).toISOString();
 
-/** Formats a row of a log query: its time, then its fields. A row without fields is shown as the whole line of the log. */
-export function rowLine({ '@timestamp': at = '', '@message': message, '@log': _, ...fields }: LogRow): string {
-  const shown = Object.entries(fields).filter(([name, value]) => !(name === 'message' && value === 'request'));
+/** Formats a row: its time, then its fields. A row without fields is shown as the whole line of the log. */
+export function rowLine({ '@timestamp': at = '', '@message': message, ...fields }: LogRow): string {
+  const shown = Object.entries(fields).filter(
+    ([name, value]) => !(name === 'message' && /^(request|audit)$/.test(value)),
+  );
   const texts = shown.map(([name, value]) => `${name}=${/\s/.test(value) ? JSON.stringify(value) : value}`);
   return printable(`${at}  ${texts.length > 0 ? texts.join(' ') : (message ?? '')}`);
 }
 
-/** Formats the rows of log queries. @param isCut  true when there may be older rows than these. */
+/** Formats rows. @param isCut  true when there may be older rows than these. */
 export function rowLines(rows: readonly LogRow[], { none, isCut }: { none: string; isCut: boolean }): string {
-  if (rows.length === 0) return none;
   const cut =
     'There may be more: only the latest are shown. For older ones add --until with the time of the oldest line.';
-  return [...rows.map(rowLine), ...(isCut ? [cut] : [])].join('\n');
+  return [...(rows.length === 0 ? [none] : rows.map(rowLine)), ...(isCut ? [cut] : [])].join('\n');
 }
 
 /** Names an account by its e-mail address and its id. */

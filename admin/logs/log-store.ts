@@ -6,14 +6,19 @@ import {
   GetQueryResultsCommand,
   PutLogEventsCommand,
   paginateDescribeLogGroups,
+  type ResultField,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
-/** One row of a query's result, which stands for one line of a log. A field that the line does not have is absent. */
-export type LogRow = Readonly<Record<string, string>>;
+/** One line of a log. */
+export interface LogLine {
+  /** When it was written, in UTC. */
+  readonly time: string;
+  readonly message: string;
+}
 
-interface QueryScope {
+interface SearchScope {
   /** The Region of the logs; by default the Region of the environment. */
   readonly region?: string | undefined;
   readonly groups: readonly string[];
@@ -22,8 +27,11 @@ interface QueryScope {
   readonly to: number;
 }
 
-/** The most log groups that one query takes. Source: CloudWatch Logs API, "StartQuery". */
+/** The most log groups that one query takes, and the most lines that it returns. Source: CloudWatch Logs API, "StartQuery". */
 const GROUPS_MAX = 50;
+export const LINES_MAX = 10_000;
+/** The texts that a search may have: ids, addresses and words. Other characters could change the query. */
+const TEXT = /^[\w.:=-]{1,128}$/;
 const POLL_MS = 200;
 const QUERY_MS = 60_000;
 
@@ -45,18 +53,26 @@ export const logStore = {
   },
 
   /**
-   * Runs a query of Logs Insights on the first {@link GROUPS_MAX} groups, and waits for its result.
-   * @throws Error when the query takes longer than a minute, or fails.
+   * Finds the newest {@link LINES_MAX} lines that contain all these texts, in the first {@link GROUPS_MAX} groups. This is the only form of a
+   * query of Logs Insights that the local AWS knows.
+   * @returns the lines, newest first.
+   * @throws Error when the query takes longer than a minute, or fails. Also for a text with other characters than those of ids.
    */
-  async query(queryString: string, { region, groups, from, to }: QueryScope): Promise<LogRow[]> {
+  async search(texts: readonly string[], { region, groups, from, to }: SearchScope): Promise<LogLine[]> {
+    const invalid = texts.find((text) => !TEXT.test(text));
+    if (invalid !== undefined) throw new Error(`the logs cannot be searched for ${invalid}`);
     if (groups.length === 0) return [];
+    const filters = texts.map((text) => `filter @message like "${text}"`);
+    const queryString = ['fields @timestamp, @message', ...filters, 'sort @timestamp desc', `limit ${LINES_MAX}`].join(
+      ' | ',
+    );
     const client = clientIn(region);
     const times = { startTime: Math.floor(from / 1_000), endTime: Math.floor(to / 1_000) };
     const logGroupNames = groups.slice(0, GROUPS_MAX);
     const { queryId } = await client.send(new StartQueryCommand({ logGroupNames, queryString, ...times }));
     for (const until = Date.now() + QUERY_MS; Date.now() < until; await sleep(POLL_MS)) {
       const { status, results = [] } = await client.send(new GetQueryResultsCommand({ queryId }));
-      if (status === 'Complete') return results.map(toRow);
+      if (status === 'Complete') return results.map(toLine);
       if (status !== 'Running' && status !== 'Scheduled') throw new Error(`the query of the logs ended as ${status}`);
     }
     throw new Error('the query of the logs took longer than a minute');
@@ -81,6 +97,7 @@ export const logStore = {
 
 const clientIn = (region?: string) => new CloudWatchLogsClient(region === undefined ? {} : { region });
 
-function toRow(fields: readonly { field?: string | undefined; value?: string | undefined }[]): LogRow {
-  return Object.fromEntries(fields.flatMap(({ field, value }) => (field && value ? [[field, value]] : [])));
+function toLine(row: readonly ResultField[]): LogLine {
+  const value = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
+  return { time: value('@timestamp'), message: value('@message') };
 }

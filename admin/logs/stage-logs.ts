@@ -1,22 +1,40 @@
 import { hostname } from 'node:os';
-import { queryText, SAVED_QUERIES, type SavedQueryName } from '../../infra/settings/log-queries.ts';
 import type { StageName } from '../../infra/settings/stage.ts';
 import { required } from '../../shared/env.ts';
 import type { AuditEvent } from '../../shared/log.ts';
-import { type LogRow, logStore } from './log-store.ts';
+import { type LogRow, rowOf } from './log-row.ts';
+import { LINES_MAX, logStore } from './log-store.ts';
 
 /** Where CloudFront delivers its logs, wherever the service is. */
 const EDGE_REGION = 'us-east-1';
 const HOUR_MS = 3_600_000;
 
+/** What a command looks for in the logs. */
+export interface Search {
+  /** The logs that are searched. `service`: functions, gateway and audit trail. `edge`: CloudFront's, in us-east-1. */
+  readonly of: 'service' | 'edge';
+  /** A line must contain these texts anywhere. */
+  readonly containing?: readonly string[];
+  /** A line must have exactly these values in its fields. So no line is found in which a client has only sent the value. */
+  readonly having?: Readonly<Record<string, string>>;
+  /** The most rows that the command shows; all by default. */
+  readonly most?: number;
+  /** How far to look back. */
+  readonly hours: number;
+  /** The end of the searched hours, in epoch milliseconds; now by default. */
+  readonly until?: number | undefined;
+}
+
+export interface Found {
+  /** Newest first. */
+  readonly rows: readonly LogRow[];
+  /** True when there may be older rows than these. */
+  readonly isCut: boolean;
+}
+
 /** The logs of one stage, as commands use them. */
 export interface StageLogs {
-  /**
-   * Runs a saved query over the last `hours`.
-   * @param value  the value of the query's parameter, if it has one.
-   * @param until  the end of the searched hours, in epoch milliseconds; now by default.
-   */
-  run(name: SavedQueryName, value: string | undefined, hours: number, until?: number): Promise<LogRow[]>;
+  search(search: Search): Promise<Found>;
   /**
    * Runs `act` and records it in the audit trail (decision 0035). First a line `begun` is written; if that fails, `act` does not run. After
    * `act` a line `done` or `failed` is written. If this second line cannot be written, it is shown to the operator, who has to keep it; the
@@ -39,18 +57,16 @@ export class AuditTrailError extends Error {
 export function logsOf(stage: StageName, warn: (line: string) => void): StageLogs {
   let operator: Promise<string> | undefined;
   return {
-    async run(name, value, hours, until) {
-      const { of } = SAVED_QUERIES[name];
+    async search({ of, containing = [], having = {}, most = LINES_MAX, hours, until: to = Date.now() }) {
       const region = of === 'service' ? undefined : EDGE_REGION;
       const groups = await logStore.groups(`FileHosting-${stage}-`, region);
-      const pattern = {
-        service: /-(Api|Streaming|Data)-/,
-        requests: /-EdgeAlarms.*-Requests/,
-        downloads: /-Downloads/,
-      }[of];
-      const to = until ?? Date.now();
+      const pattern = { service: /-(Api|Streaming|Data)-/, edge: /-EdgeAlarms.*-Requests/ }[of];
       const scope = { region, groups: groups.filter((group) => pattern.test(group)), from: to - hours * HOUR_MS, to };
-      return logStore.query(queryText(name, value), scope);
+      const lines = await logStore.search([...containing, ...Object.values(having)], scope);
+      const rows = lines
+        .map(rowOf)
+        .filter((row) => Object.entries(having).every(([field, value]) => row[field] === value));
+      return { rows: rows.slice(0, most), isCut: rows.length > most || lines.length === LINES_MAX };
     },
 
     async audited(event, fields, act) {

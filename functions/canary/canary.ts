@@ -44,7 +44,7 @@ export async function handler({ time }: { time: string }): Promise<string[]> {
 
 /**
  * A 429 is no failure: only the gateway and the firewall give it here, when strangers send more requests than the route admits. If a 429
- * were a failure, strangers could start the alarm, which stops every deployment. The other steps show whether the service works.
+ * were a failure, strangers could start the alarm, which wakes a person. The other steps show whether the service works.
  */
 async function askForHealth({ appUrl }: Service): Promise<void> {
   await ask(`${appUrl}/health`, {}, 200).catch((error: unknown) => {

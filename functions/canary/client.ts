@@ -33,8 +33,8 @@ export async function openService(): Promise<Service | undefined> {
   return key === undefined ? undefined : { appUrl: await appUrl(), key };
 }
 
-/** Uploads the file of the canary by a form. @param init  another body with the same form. */
-export function upload(service: Service, init: RequestInit = { body: FORM }): Promise<StoredFile> {
+/** Uploads the file of the canary by a form. @param init  the body, with {@link FORM} in it. */
+export function upload(service: Service, init: RequestInit): Promise<StoredFile> {
   const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
   return api<StoredFile>(service, 'POST', '/files', 201, { ...init, headers });
 }

@@ -1,11 +1,10 @@
 import { ROUTES } from '../../functions/routes.ts';
 
-/** The functions that events, schedules and deployments call, instead of routes. */
+/** The functions that events and schedules call, instead of routes. */
 export const BACKGROUND_ENTRIES = {
   completeArrivedUpload: 'functions/background/complete-arrived-upload.ts',
   sweep: 'functions/background/sweep.ts',
   canary: 'functions/canary/canary.ts',
-  checkDeployment: 'functions/canary/check-deployment.ts',
 } as const;
 
 /** The function that answers every path and method that is not in the table of routes. */

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -8,7 +7,6 @@ import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Needs } from '../../shared/route.ts';
 import type { StageConfig } from '../settings/stage.ts';
-import type { GradualDeployments } from './gradual-deployments.ts';
 import { bindNeeds, type SharedResources } from './needs.ts';
 
 export interface ServiceFunctionProps {
@@ -28,11 +26,6 @@ export interface ServiceFunctionProps {
    * account.
    */
   readonly reservedConcurrency?: number;
-  /**
-   * Moves the requests of this function to a new version step by step, by an alias. Without it, the function has no alias, and
-   * changes at once.
-   */
-  readonly deployments?: GradualDeployments | undefined;
   /** What happens to events that the function failed to handle; absent for a function that is not invoked asynchronously. */
   readonly failedEvents?: FailedEvents;
 }
@@ -49,30 +42,25 @@ export interface FailedEvents {
 /** A Lambda function with its own role, granted exactly what it needs. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
-  /** Callers call this instead of the function itself. */
-  readonly alias: lambda.Alias | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     const logGroup = props.isAudited ? this.auditLog(role, props.resources) : this.ownLog(role);
     const environment = bindNeeds(role, props.needs, props.resources, props.stage);
-    const events = props.failedEvents && asyncInvoke(props.failedEvents, role);
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       code: lambda.Code.fromAsset(join(props.bundles, props.bundle)),
       handler: 'index.handler',
       memorySize: props.memoryMb,
-      ...(props.deployments && { description: describeVariables(environment, Stack.of(this)) }),
       timeout: Duration.seconds(props.timeoutSeconds),
       role,
       logGroup,
       environment,
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
-      ...(!props.deployments && events),
+      ...(props.failedEvents && asyncInvoke(props.failedEvents, role)),
     });
-    this.alias = props.deployments?.addAlias(this.function, props.bundle, events);
   }
 
   private ownLog(role: iam.Role): logs.ILogGroup {
@@ -91,16 +79,6 @@ export class ServiceFunction extends Construct {
     );
     return logs.LogGroup.fromLogGroupName(this, 'Logs', auditLog.name);
   }
-}
-
-/**
- * Makes a text that changes whenever the template writes the variables differently. In that case the CDK publishes a new version. But
- * Lambda refuses to publish a version of a function that has not changed, and then the deployment fails. For example, when a restored table
- * is imported, its name in the template becomes a reference to the same table. The text makes sure that the function has changed.
- */
-function describeVariables(environment: Record<string, string>, stack: Stack): string {
-  const text = JSON.stringify(stack.resolve(environment));
-  return `Variables ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
 
 /** This does not use CDK's destination, which would also grant reading the queue's attributes. */

@@ -3,23 +3,23 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { promisify } from 'node:util';
+import { commitCheckedOut } from '../settings/commit.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { stageOf } from '../stages/stages.ts';
 import { commitOf, type Difference, describe, differences, readDeployed } from './deployed.ts';
 
 /**
- * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, and checks the
- * service. The command deploys settings that differ from those of the last deployment only if an option allows this. So the deployment of
- * an older checkout brings back neither older settings nor an empty table. If the command dies before CDK deploys, nothing has changed. If
- * it dies later, CloudFormation finishes the stack that is being deployed, and another run deploys the rest.
+ * `STAGE=prod npm run deploy`: compares the file of the stage with what is deployed, shows what would change, asks, deploys, checks the
+ * service, and prints the commands that go back (decision 0041). The command deploys settings that differ from those of the last deployment
+ * only if an option allows this. So the deployment of an older checkout brings back neither older settings nor an empty table. If the
+ * command dies before CDK deploys, nothing has changed. If it dies later, CloudFormation finishes the stack that is being deployed, and
+ * another run deploys the rest.
  */
 
 const OPTIONS = {
   '--first': 'the stage is not deployed yet',
   '--change-settings': 'deploy settings that differ from those deployed',
   '--change-tables': 'use other tables than those deployed',
-  '--ignore-alarms':
-    'deploy during an alarm, because this deployment fixes its cause; all requests go to the new code at once',
   '--yes': 'do not ask; required without a terminal',
 } as const;
 type Option = keyof typeof OPTIONS;
@@ -34,19 +34,17 @@ Other options are passed to "cdk deploy".`;
 
 const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
 
-/**
- * Says what to do when a deployment has failed.
- * @param before  the commit of the functions that were deployed before; undefined if it is unknown or there was none.
- */
-const failed = (before: string | undefined) => `
+const FAILED = `
 The deployment failed. The stack at which it failed is as it was before. The stacks deployed before that one have the new version;
 those after it still have the old one. The service works in that state. Read the first CREATE_FAILED or UPDATE_FAILED above,
-fix its cause, and run this again. ("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)
+fix its cause, and run this again. ("A deployment that fails" in docs/operate.md lists the cases in which you have to repair a stack.)`;
 
-If that resource is an AWS::Lambda::Alias, a new version of a function was taken back: it failed its check, or an alarm started.
-All functions of the stack are as they were before${before === undefined ? '' : `, at the commit ${before}`}.
-"Code that is taken back" in docs/operate.md says where to look. If this deployment fixes the cause of an alarm, run:
-  npm run deploy -- --ignore-alarms`;
+const NOT_CHECKED =
+  '\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY ("Checking it" in docs/operate.md).';
+
+const BROKEN = `
+Deployed, but the service does not do what it should. "Checking it" in docs/operate.md says where to look. If people are
+affected, go back first.`;
 
 /** The message tells the operator why nothing is deployed. */
 class Refusal extends Error {}
@@ -59,16 +57,15 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const isGiven = (option: Option) => argv.includes(option);
-  let before: string | undefined;
+  let [stage, before]: [StageConfig?, string?] = [];
   try {
-    const stage = stageOf(process.env);
+    stage = stageOf(process.env);
     if (stage.name === 'local')
       throw new Refusal('The stage "local" is not deployed: "npm start" runs it on this machine.');
     await check(stage, isGiven);
     before = await commitOf(stage);
     if (!isGiven('--yes') && !process.stdin.isTTY)
       throw new Refusal('There is no terminal on which to confirm: add --yes.');
-    if (isGiven('--ignore-alarms')) process.env.CDK_IGNORES_ALARMS = 'true';
     if ((await run('cdk', ['diff', '--all'])) !== 0) throw new Refusal('"cdk diff" failed.');
     if (!isGiven('--yes')) await ask('Deploy these changes?');
   } catch (error) {
@@ -78,34 +75,49 @@ async function main(argv: readonly string[]): Promise<number> {
   const others = argv.filter((option) => !Object.hasOwn(OPTIONS, option));
   // The operator has seen the changes of permissions in the difference, and agreed.
   const code = await run('cdk', ['deploy', '--all', '--require-approval', 'never', ...others]);
-  if (code !== 0) {
-    console.error(failed(before));
-    return code;
+  if (code !== 0) console.error(FAILED);
+  const outcome = code === 0 ? await checkService() : code;
+  console.error(wayBack(stage.name, before));
+  return outcome;
+}
+
+/** Runs the smoke check of the stage. @returns the exit code of the command. */
+async function checkService(): Promise<number> {
+  if (!process.env.FILE_HOSTING_KEY) {
+    console.error(NOT_CHECKED);
+    return 0;
   }
-  return checkService(before);
+  if ((await run(process.execPath, [SMOKE])) === 0) return 0;
+  console.error(BROKEN);
+  return 3;
 }
 
 /**
- * Runs the smoke check, and says how to go back when it fails.
- * @param before  the commit of the functions that were deployed before; undefined if it is unknown or there was none.
+ * Says how to go back to what was deployed before.
+ * @param before  the commit that was deployed before; undefined when there was none.
  */
-async function checkService(before: string | undefined): Promise<number> {
-  if (!process.env.FILE_HOSTING_KEY) {
-    console.error(
-      '\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY ("Checking it" in docs/operate.md).',
-    );
-    return 0;
+function wayBack(stage: string, before: string | undefined): string {
+  if (before === undefined) return '\nThis was the first deployment: there is no earlier version to go back to.';
+  const now = commitCheckedOut();
+  if (before === now) {
+    return `
+The commit ${now} was deployed before as well. To go back to earlier settings, put them back into infra/stages/${stage}.ts, and run:
+  STAGE=${stage} npm run deploy -- --change-settings`;
   }
-  const code = await run(process.execPath, [SMOKE]);
-  if (code === 0) return 0;
-  console.error(`
-Deployed, but the service does not do what it should. "Checking it" in docs/operate.md says where to look. If people are
-affected, go back first:
-  git checkout ${before === undefined || before === 'unknown' ? '<the commit before>' : before}
-  git checkout main -- infra/stages
+  const lost = before.endsWith('-changed')
+    ? '\nIt was deployed with changes that are in no commit. These commands do not bring those changes back.'
+    : '';
+  return `
+To go back to the commit that was deployed before, with the present settings:
+  git checkout ${nameOfCommit(before)}
+  git checkout ${nameOfCommit(now)} -- infra/stages
   npm ci
-  npm run deploy -- --ignore-alarms`);
-  return 3;
+  STAGE=${stage} npm run deploy${lost}`;
+}
+
+/** What git calls a commit that a deployment has noted. */
+function nameOfCommit(noted: string): string {
+  return noted === 'unknown' ? '<commit>' : noted.replace(/-changed$/, '');
 }
 
 async function run(program: string, args: readonly string[]): Promise<number> {

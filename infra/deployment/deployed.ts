@@ -23,7 +23,7 @@ export async function readDeployed({ name, place }: StageConfig): Promise<Deploy
   return text === undefined ? undefined : (JSON.parse(text) as DeployedSettings);
 }
 
-/** Reads the commit whose functions are deployed. @returns undefined before the first deployment. */
+/** Reads the commit that was deployed last. @returns undefined before the first deployment. */
 export async function commitOf({ name, place }: StageConfig): Promise<string | undefined> {
   return readParameterIn(place, commitParameterName(name));
 }
@@ -42,14 +42,10 @@ async function readParameterIn({ region }: StageConfig['place'], name: string): 
   return readParameter(name);
 }
 
-/**
- * Compares the file of a stage with what is deployed. Older versions noted the commit among the settings as well; the commit is not
- * compared.
- */
+/** Compares the file of a stage with what is deployed. */
 export function differences(stage: StageConfig, deployed: DeployedSettings): Difference[] {
   const inFile = deployedSettings(stage);
-  const { commit: _, ...deployedSettingsOnly } = deployed;
-  const settings = [...new Set([...Object.keys(deployedSettingsOnly), ...Object.keys(inFile)])].toSorted();
+  const settings = [...new Set([...Object.keys(deployed), ...Object.keys(inFile)])].toSorted();
   return settings
     .map((setting) => ({ setting, deployed: deployed[setting], inFile: inFile[setting] }))
     .filter((difference) => difference.deployed !== difference.inFile);

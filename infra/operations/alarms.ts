@@ -5,6 +5,7 @@ import type { StreamingStack } from '../stacks/streaming-stack.ts';
 import type { AlarmSettings } from './alarm.ts';
 import { type AlarmName, descriptionOf } from './alarm-list.ts';
 import { type AlarmTopics, addNotifyingAlarm, notify } from './alarm-topics.ts';
+import { CANARY_PERIOD } from './canary.ts';
 import { addBurnAlarm, type BurnRate, FAST_BURN, SLOW_BURN } from './error-budget.ts';
 import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
 
@@ -18,8 +19,7 @@ const BUSY_ACCOUNTS = 20;
 const CONCURRENCY_QUOTA = { usual: 1_000, ofNewAccounts: 10 };
 
 /**
- * All alarms of the service except those that stop a deployment (alarms-stack.ts), and those on CloudFront, which must be in us-east-1
- * (edge-alarms-stack.ts).
+ * All alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts).
  */
 export class Alarms extends Construct {
   /** The alarms that notify a topic. */
@@ -31,6 +31,8 @@ export class Alarms extends Construct {
     super(scope, id);
     this.#watched = watched;
     this.#topics = topics;
+    this.watchErrors();
+    if (watched.stage.canary) this.watchCanary();
     this.watchApi();
     this.watchLogins();
     if (watched.streaming) this.watchStreaming(watched.streaming);
@@ -38,6 +40,27 @@ export class Alarms extends Construct {
     this.watchDirectUploads();
     this.watchBackground();
     this.watchDatabase();
+  }
+
+  private watchErrors(): void {
+    this.addNotifyingAlarm('InternalError', {
+      metric: serviceMetric(this.#watched.stage, 'Rejections', {
+        of: { Code: 'internal_error' },
+        period: Duration.minutes(1),
+      }),
+      from: 1,
+      periods: [1, 1],
+    });
+  }
+
+  private watchCanary(): void {
+    this.addNotifyingAlarm('CanaryFailing', {
+      metric: serviceMetric(this.#watched.stage, 'CanaryFailures', { statistic: 'Maximum', period: CANARY_PERIOD }),
+      from: 1,
+      // Runs are not exactly five minutes apart, so a period may have no run.
+      periods: [2, 3],
+      missingData: 'alarm',
+    });
   }
 
   /** When a function crashes, times out or is throttled, the gateway answers 5xx. So no function has an alarm of its own. */

@@ -13,16 +13,22 @@ let ofFunctions: string | undefined;
  * With uncommitted changes it is `<commit>-changed`. Without git, or outside of a clone, it is `unknown`.
  */
 export function commitOfFunctions(): string {
-  ofFunctions ??= known(() => {
-    const isChanged = git('status', '--porcelain', '--', ...CODE_OF_FUNCTIONS) !== '';
-    return `${git('log', '-1', '--format=%H', '--', ...CODE_OF_FUNCTIONS)}${isChanged ? '-changed' : ''}`;
-  });
+  ofFunctions ??= known(() => marked(git('log', '-1', '--format=%H', '--', ...CODE_OF_FUNCTIONS), CODE_OF_FUNCTIONS));
   return ofFunctions;
 }
 
-/** Returns the commit that is checked out, or `unknown`. A deployment records it, so that an operator can check it out again. */
+/**
+ * Returns the commit that is checked out, or `unknown`. With uncommitted changes it is `<commit>-changed`, except in the files of the stages:
+ * who goes back has an older commit with the present files of the stages. A deployment records this text, so that an operator can check out
+ * the commit again.
+ */
 export function commitCheckedOut(): string {
-  return known(() => git('rev-parse', 'HEAD'));
+  return known(() => marked(git('rev-parse', 'HEAD'), ['.', ':!infra/stages']));
+}
+
+/** Marks a commit when some of these files have uncommitted changes. */
+function marked(commit: string, files: readonly string[]): string {
+  return git('status', '--porcelain', '--', ...files) === '' ? commit : `${commit}-changed`;
 }
 
 function known(read: () => string): string {

@@ -1,6 +1,6 @@
 /**
- * The queries by which an operator searches the logs. The stacks save each query in CloudWatch, and `npm run admin` runs some of them. A
- * test runs all of them on lines that the service wrote.
+ * The queries by which an operator searches the logs. The stacks save each query in CloudWatch. Nothing runs their language outside of AWS: a
+ * test pins their texts, and checks that they name only fields that lines of the logs have.
  */
 
 /** The fields of CloudFront's log of the app distribution. It has no query string, header or cookie. */
@@ -140,19 +140,3 @@ export const SAVED_QUERIES = {
 } as const satisfies Record<string, SavedQuery>;
 
 export type SavedQueryName = keyof typeof SAVED_QUERIES;
-
-/** How many rows a query gives at most. */
-export function limitOf(name: SavedQueryName): number {
-  return Number(/\| limit (\d+)$/.exec(SAVED_QUERIES[name].text)?.[1]);
-}
-
-/** The values that a parameter may have: ids, addresses and key prefixes. Other characters could change the query. */
-const PARAMETER = /^[\w.:=-]{1,128}$/;
-
-/** The text of a query with its parameter. @throws Error when the value is not an id, an address or a prefix. */
-export function queryText(name: SavedQueryName, value?: string): string {
-  const { text, parameter }: SavedQuery = SAVED_QUERIES[name];
-  if (parameter === undefined) return text;
-  if (value === undefined || !PARAMETER.test(value)) throw new Error(`${value} is not a valid ${parameter.name}`);
-  return text.replaceAll(`{{${parameter.name}}}`, value);
-}

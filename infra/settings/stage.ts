@@ -84,8 +84,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   },
   canary: {
     values: '`true` (default), `false`',
-    meaning:
-      '`false`: there is no [canary](#the-canary). An outage is not noticed while no person uses the service, and new versions of functions are not checked',
+    meaning: '`false`: there is no [canary](#the-canary). An outage is not noticed while no person uses the service',
   },
   monthlyBudgetUsd: {
     values: 'US dollars; no budget if it is absent',
@@ -117,7 +116,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   reservesConcurrency: {
     values: '`true` (default), `false`',
     meaning:
-      '`false`, for a new AWS account: no concurrency is reserved for the sweeper and the function that settles direct uploads. New versions of functions are not checked',
+      '`false`, for a new AWS account: no concurrency is reserved for the sweeper and the function that settles direct uploads',
   },
   originSecretSlot: { values: '`a` (default), `b`', meaning: 'The slot of the origin secret that the edge sends' },
   restoredTables: {

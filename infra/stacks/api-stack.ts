@@ -6,7 +6,6 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
-import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { ROUTES } from '../../functions/routes.ts';
 import { methodsOf } from '../../shared/contract/route.ts';
@@ -15,12 +14,10 @@ import { MEMORY_DEFAULT_MB, type Needs, type Route } from '../../shared/route.ts
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { acceptGateway, acceptOwnAuthorization, gatewayStage } from '../constructs/gateway-stage.ts';
-import { GradualDeployments, type GradualDeploymentsProps } from '../constructs/gradual-deployments.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
-import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
-import { commitParameterName, type StageConfig } from '../settings/stage.ts';
+import type { StageConfig } from '../settings/stage.ts';
 import { BACKGROUND_NEEDS, needsOf } from './function-needs.ts';
 
 /** What every stack with functions needs. */
@@ -30,16 +27,7 @@ export interface ServiceStackProps {
   readonly bundles: string;
 }
 
-export interface ApiStackProps extends ServiceStackProps {
-  readonly deployments: GradualDeploymentsProps;
-}
-
 /**
- * The functions without an alias: a deployment changes them immediately, not step by step. Steps would be of no use for the sweeper. No
- * request waits for it, and the next version sweeps what this one has left. Its failures show only after minutes, when a deployment has
- * ended.
- */
-const WITHOUT_ALIAS: ReadonlySet<string> = new Set(['sweep']);
 
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
@@ -50,8 +38,8 @@ const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
 const SETTLING_CONCURRENCY = 20;
 
 /**
- * The gateway, with one function per route and one for unknown routes. Also the two functions that events and the schedule call, and the
- * check of deployments. The stack has no state.
+ * The gateway, with one function per route and one for unknown routes. Also the two functions that events and the schedule call. The stack
+ * has no state.
  */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
@@ -67,14 +55,11 @@ export class ApiStack extends Stack {
   readonly accessLog: logs.ILogGroup;
   readonly #functions: Record<string, lambda.Function> = {};
   readonly #props: ServiceStackProps;
-  readonly #deployments: GradualDeployments;
 
-  constructor(scope: Construct, id: string, { deployments, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, { env: props.stage.place });
     this.#props = props;
     this.functions = this.#functions;
-    this.#deployments = new GradualDeployments(this, 'Deployments', deployments);
-    if (props.stage.canary && props.stage.reservesConcurrency) this.addCheck();
     this.failedEvents = new sqs.Queue(this, 'FailedEvents', {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -82,13 +67,6 @@ export class ApiStack extends Stack {
     });
     acceptFindings(this.failedEvents, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
-    });
-    // This parameter is in the stack of the functions. So when CloudFormation takes back new versions of the functions, the parameter gets
-    // its old value, too.
-    new ssm.StringParameter(this, 'Commit', {
-      parameterName: commitParameterName(props.stage.name),
-      stringValue: commitCheckedOut(),
-      description: 'The commit whose functions are deployed, to which an operator can go back',
     });
     const { options, throttles, accessLog } = gatewayStage(this, props.stage.name);
     this.gatewayThrottles = throttles;
@@ -117,24 +95,6 @@ export class ApiStack extends Stack {
     this.addRoutes();
     this.addBackground();
     addOutput(this, 'DirectUploadRole', this.#functions.createUpload?.role?.roleName ?? '');
-  }
-
-  /**
-   * Adds the function that checks new versions. A stage without a canary has no such function, because it uses the key of the canary. A
-   * stage that reserves no concurrency has none either. Its account may run only ten functions at once, but the check runs for all moved
-   * functions at the same time.
-   */
-  private addCheck(): void {
-    const { function: check } = new ServiceFunction(this, 'CheckDeployment', {
-      ...this.#props,
-      bundle: 'checkDeployment',
-      needs: BACKGROUND_NEEDS.checkDeployment,
-      memoryMb: 256,
-      // Three rounds of at most five requests, and the wait for an event.
-      timeoutSeconds: 300,
-    });
-    this.#functions.checkDeployment = check;
-    this.#deployments.checkBy(check);
   }
 
   private addRoutes(): void {
@@ -225,12 +185,11 @@ export class ApiStack extends Stack {
       needs,
       memoryMb,
       timeoutSeconds,
-      deployments: WITHOUT_ALIAS.has(name) ? undefined : this.#deployments,
       ...options,
     };
     const service = new ServiceFunction(this, id, props);
     this.#functions[name] = service.function;
-    return service.alias ?? service.function;
+    return service.function;
   }
 }
 

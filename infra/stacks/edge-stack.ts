@@ -8,8 +8,9 @@ import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import { AppDistribution } from '../constructs/app-distribution.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
+import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
-import type { StageConfig } from '../settings/stage.ts';
+import { commitParameterName, type StageConfig } from '../settings/stage.ts';
 import type { WebAcl } from './firewall-stack.ts';
 import type { StreamingStack } from './streaming-stack.ts';
 
@@ -49,6 +50,13 @@ export class EdgeStack extends Stack {
       parameterName: props.resources.appUrlParameterName,
       stringValue: appUrl,
       description: 'Address of API and dashboard',
+    });
+    // This parameter is in the last of the stacks that answer requests. So it names a commit only when all of them have been deployed from
+    // it, and a deployment that fails before this stack, or at it, leaves the commit to which an operator can go back.
+    new ssm.StringParameter(this, 'Commit', {
+      parameterName: commitParameterName(props.stage.name),
+      stringValue: commitCheckedOut(),
+      description: 'The commit that is deployed, to which an operator can go back',
     });
     addOutput(this, 'BaseUrl', `${appUrl}/api/v1`);
     addOutput(this, 'DashboardUrl', appUrl);

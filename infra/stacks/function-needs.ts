@@ -43,7 +43,6 @@ function allOf(...all: readonly Needs[]): Needs {
 export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, Needs>> = {
   completeArrivedUpload: allOf(COMPLETING, { uploads: [{ actions: ['DeleteObject'], keys: ['incoming/*'] }] }),
   canary: { values: ['appUrl', 'canaryKey'] },
-  checkDeployment: { values: ['appUrl', 'canaryKey'], variables: { CHECK_SECONDS: '20' } },
   sweep: {
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },

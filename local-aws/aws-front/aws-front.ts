@@ -10,7 +10,7 @@ import { connectDynamoDb } from './dynamodb-engine.ts';
 import { createDynamoDbService } from './dynamodb-service.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createGate, type Grant, unusedGrants } from './gate.ts';
-import { type JsonService, jsonProtocol, renderJsonError } from './json-protocol.ts';
+import { jsonProtocol, renderJsonError } from './json-protocol.ts';
 import { createLogsService } from './logs-service.ts';
 import type { Message } from './message.ts';
 import { createMeter, type Meter, type MeteredCall } from './meter.ts';
@@ -47,8 +47,6 @@ export interface AwsFrontOptions extends Account {
   readonly secrets?: Readonly<Record<string, string>>;
   /** The log groups of CloudWatch Logs; by default there are none. */
   readonly logGroups?: LogGroups;
-  /** The API of CodeDeploy; by default there is none. */
-  readonly codeDeploy?: JsonService;
   /** The values of SSM parameters, by name. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
@@ -76,7 +74,7 @@ export interface AwsFront {
 }
 
 /**
- * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs, CodeDeploy and STS on one address, as far as the product uses them. The front
+ * Starts S3, DynamoDB, Secrets Manager, SSM, CloudWatch Logs and STS on one address, as far as the product uses them. The front
  * authenticates each call, and checks that the policies of the caller and of the bucket allow the call. It meters the cost of the call, and
  * applies the faults that tests ask for.
  */
@@ -104,7 +102,6 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     secretsManager,
     createParameterService(options.parameters ?? {}, account),
     createLogsService(options.logGroups ?? new LogGroups([]), account),
-    ...(options.codeDeploy ? [options.codeDeploy] : []),
   ];
   const protocolOf = createRouter(
     s3Protocol({ server: await openS3(options), gate, corsRules, onUnexpected }),

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LogGroups } from '../logs/log-groups.ts';
-import { MalformedQuery, parseQuery } from '../logs/parse-query.ts';
-import { type Row, runQuery } from '../logs/run-query.ts';
+import type { LogEvent, LogGroups } from '../logs/log-groups.ts';
 import { JsonError, type JsonService, jsonReply } from './json-protocol.ts';
 import type { Account } from './principals.ts';
 
@@ -23,7 +21,14 @@ interface Operation {
   perform(input: Input): object;
 }
 
-/** A part of CloudWatch Logs: it lists groups, creates streams, writes events, and runs queries of Logs Insights. */
+/**
+ * The form of a query of Logs Insights that the local AWS runs: the newest events that contain some texts. Its language has much more.
+ * Source: CloudWatch Logs User Guide, "CloudWatch Logs Insights QL query syntax".
+ */
+const QUERY =
+  /^fields @timestamp, @message((?: \| filter @message like "[^"\\]+")*) \| sort @timestamp desc \| limit (\d+)$/;
+
+/** A part of CloudWatch Logs: it lists groups, creates streams, writes events, and runs one form of query of Logs Insights. */
 export function createLogsService(groups: LogGroups, { region, accountId }: Account): JsonService {
   const arnOf = (group: string) => `arn:aws:logs:${region}:${accountId}:log-group:${group}:*`;
   const resourceOf = (group: string, { logStreamName }: Input) =>
@@ -33,7 +38,7 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
     return group;
   };
   /** The queries that were started. The first `GetQueryResults` of each answers `Running`. */
-  const queries = new Map<string, { readonly rows: readonly Row[]; isSeen: boolean }>();
+  const queries = new Map<string, { readonly events: readonly LogEvent[]; isSeen: boolean }>();
 
   const operations: Readonly<Record<string, Operation>> = {
     DescribeLogGroups: {
@@ -70,12 +75,10 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
           throw new JsonError('InvalidParameterException', 'A query is over 1 to 50 log groups.');
         }
         const events = logGroupNames.flatMap((name) =>
-          groups
-            .between(require(name), startTime * 1_000, endTime * 1_000 + 999)
-            .map((event) => ({ ...event, group: name })),
+          groups.between(require(name), startTime * 1_000, endTime * 1_000 + 999),
         );
         const queryId = randomUUID();
-        queries.set(queryId, { rows: rowsOf(queryString, events), isSeen: false });
+        queries.set(queryId, { events: runQuery(queryString, events), isSeen: false });
         return { queryId };
       },
     },
@@ -87,10 +90,7 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
         const { isSeen } = query;
         query.isSeen = true;
         if (!isSeen) return { status: 'Running', results: [] };
-        return {
-          status: 'Complete',
-          results: query.rows.map((row) => [...row].map(([field, value]) => ({ field, value }))),
-        };
+        return { status: 'Complete', results: query.events.map(rowOf) };
       },
     },
   };
@@ -110,11 +110,24 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
   };
 }
 
-function rowsOf(query: string, events: Parameters<typeof runQuery>[1]): Row[] {
-  try {
-    return runQuery(parseQuery(query), events);
-  } catch (error) {
-    if (!(error instanceof MalformedQuery)) throw error;
-    throw new JsonError('MalformedQueryException', error.message);
-  }
+/** The newest events that contain all texts of a query. @throws JsonError for any other query than {@link QUERY}. */
+function runQuery(query: string, events: readonly LogEvent[]): LogEvent[] {
+  const [, filters = '', limit] = QUERY.exec(query) ?? [];
+  if (limit === undefined) throw new JsonError('MalformedQueryException', `The local AWS does not run: ${query}`);
+  const texts = [...filters.matchAll(/"([^"]+)"/g)].map(([, text = '']) => text);
+  return (
+    events
+      .filter(({ message }) => texts.every((text) => message.includes(text)))
+      // Events of the same millisecond stay in the opposite of the order in which they were written.
+      .toReversed()
+      .toSorted((one, other) => other.timestamp - one.timestamp)
+      .slice(0, Number(limit))
+  );
 }
+
+/** A row of a result. AWS adds `@ptr`, by which a caller can ask for the whole event, to the fields that a query names. */
+const rowOf = ({ timestamp, message }: LogEvent, index: number) => [
+  { field: '@timestamp', value: new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '') },
+  { field: '@message', value: message },
+  { field: '@ptr', value: String(index) },
+];

@@ -100,16 +100,6 @@ function commonContext(caller: Caller, { accountId, region }: Account): Record<s
   return { ...common, ...service, 'aws:SourceArn': caller.sourceArn, 'aws:SourceAccount': accountId };
 }
 
-/**
- * The library that simulates IAM takes the resources of an action from AWS's list of actions. For these actions the list has no resource,
- * although IAM checks one. The value is the action that is simulated instead: one of the same service, for which the list has the resource
- * that IAM checks.
- * Sources of the resource: SAM, "Safe deployments"; the CDK's grant.
- */
-const LISTED_WITHOUT_RESOURCE: Readonly<Record<string, string>> = {
-  'codedeploy:PutLifecycleEventHookExecutionStatus': 'codedeploy:CreateDeployment',
-};
-
 const ALLOW_ALL = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] };
 
 async function simulate(
@@ -120,19 +110,16 @@ async function simulate(
   account: Account,
 ): Promise<Verdict> {
   const isAnonymous = !('accessKeyId' in caller);
-  const listed = LISTED_WITHOUT_RESOURCE[action] ?? action;
-  const asListed = (policy: PolicyDocument): PolicyDocument =>
-    listed === action ? policy : JSON.parse(JSON.stringify(policy).replaceAll(`"${action}"`, `"${listed}"`));
   // A `*` in the name of an object is an ordinary character, but the simulator would take it for a wildcard.
   const name = resource === '*' ? resource : resource.replaceAll('*', '\uff0a');
   const simulation: Simulation = {
     request: {
       principal: isAnonymous ? anonymousPrincipal : callerArn(caller, account),
-      action: listed,
+      action,
       resource: { resource: name, accountId: account.accountId },
       contextVariables,
     },
-    identityPolicies: caller.policies.map((policy, index) => ({ name: `policy ${index}`, policy: asListed(policy) })),
+    identityPolicies: caller.policies.map((policy, index) => ({ name: `policy ${index}`, policy })),
     serviceControlPolicies: isAnonymous
       ? []
       : [{ orgIdentifier: 'root', policies: [{ name: 'FullAWSAccess', policy: ALLOW_ALL }] }],

@@ -23,7 +23,7 @@ interface OpenedMessage {
   interpret(identity: Identity): Call;
 }
 
-export type ServiceName = 's3' | 'dynamodb' | 'secretsmanager' | 'ssm' | 'logs' | 'codedeploy' | 'sts';
+export type ServiceName = 's3' | 'dynamodb' | 'secretsmanager' | 'ssm' | 'logs' | 'sts';
 
 /** What a request asks of a service, before it is performed. */
 export interface Call {

@@ -16,7 +16,7 @@ interface InvokeConfig {
 /** Lambda's defaults. */
 const INVOKE_DEFAULTS: InvokeConfig = { retries: 2, maxAgeSeconds: 6 * 3_600 };
 
-/** Reads `AWS::Lambda::EventInvokeConfig`, by the ARN of the function or, with a qualifier, of the alias. */
+/** Reads `AWS::Lambda::EventInvokeConfig`, by the ARN of the function. */
 export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, InvokeConfig> {
   const functions = deployment.resources('AWS::Lambda::Function');
   return new Map(
@@ -26,14 +26,14 @@ export function readInvokeConfigs(deployment: Deployment): ReadonlyMap<string, I
         const fn = functions.find(({ ref }) => ref === name);
         if (!fn) throw new Error(`${resource.logicalId}: there is no function ${name}`);
         const qualifier = take<string>('Qualifier');
+        if (qualifier !== '$LATEST') throw new Error(`${resource.logicalId}: the local AWS has no versions or aliases`);
         const { OnFailure } = take<{ OnFailure?: { Destination: string } }>('DestinationConfig', {});
         const config: InvokeConfig = {
           retries: Number(take('MaximumRetryAttempts', INVOKE_DEFAULTS.retries)),
           maxAgeSeconds: Number(take('MaximumEventAgeInSeconds', INVOKE_DEFAULTS.maxAgeSeconds)),
           ...(OnFailure && { destination: OnFailure.Destination }),
         };
-        const arn = fn.attribute('Arn');
-        return [qualifier === '$LATEST' ? arn : `${arn}:${qualifier}`, config] as const;
+        return [fn.attribute('Arn'), config] as const;
       }),
     ),
   );

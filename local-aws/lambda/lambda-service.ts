@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Deployment, Properties } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
-import type { AliasConfig } from './aliases.ts';
 import { ExecutionEnvironment } from './execution-environment.ts';
 import type { FunctionConfig, Surroundings } from './function-config.ts';
 import {
@@ -15,7 +14,6 @@ import {
 } from './invocation.ts';
 
 export interface InvokeRequest {
-  /** The ARN of a function or of an alias. */
   readonly functionArn: string;
   /** The event as JSON. */
   readonly payload: string;
@@ -29,7 +27,7 @@ export interface LambdaService {
   /** Runs a function and waits for its result. @throws InvocationRefused when it was not run. */
   invoke(request: InvokeRequest): Promise<InvocationResult>;
   /**
-   * Finds a function by its name, its label, its ARN, or the ARN of one of its aliases. The label is the logical id without the CDK's hash.
+   * Finds a function by its name, its label or its ARN. The label is the logical id without the CDK's hash.
    * @throws Error when there is none, or more than one.
    */
   find(name: string): FunctionConfig;
@@ -46,17 +44,14 @@ export interface LambdaService {
 /** The local Lambda. An environment starts with the first event. */
 export function createLambdaService(options: {
   readonly functions: readonly FunctionConfig[];
-  readonly aliases?: readonly AliasConfig[];
   readonly mayInvoke: MayInvoke;
   readonly surroundings: Surroundings;
   readonly onLog: LogListener;
 }): LambdaService {
-  const { functions, aliases = [], mayInvoke, surroundings, onLog } = options;
-  const functionOfAlias = new Map(aliases.map(({ arn, functionArn }) => [arn, functionArn]));
+  const { functions, mayInvoke, surroundings, onLog } = options;
   const pools = new Map(functions.map((fn) => [fn.arn, new FunctionPool(fn, surroundings, onLog)]));
   const poolOf = (functionArn: string): FunctionPool => {
-    // The versions of a function share its environments here, because they are the same code.
-    const pool = pools.get(functionOfAlias.get(functionArn) ?? functionArn);
+    const pool = pools.get(functionArn);
     if (!pool) throw new InvocationRefused('ResourceNotFound', `Function not found: ${functionArn}`);
     return pool;
   };
@@ -77,8 +72,7 @@ export function createLambdaService(options: {
       return pool.run({ requestId, payload, traceId });
     },
     find(name) {
-      const wanted = functionOfAlias.get(name) ?? name;
-      const found = functions.filter((fn) => [fn.name, fn.label, fn.arn].includes(wanted));
+      const found = functions.filter((fn) => [fn.name, fn.label, fn.arn].includes(name));
       if (found.length === 1 && found[0]) return found[0];
       throw new Error(`${found.length} functions have the name "${name}"`);
     },
@@ -180,10 +174,7 @@ class FunctionPool {
   }
 }
 
-/**
- * One `AWS::Lambda::Permission`: it lets a service invoke a function or an alias. A permission on an alias does not allow the ARN of the
- * function itself.
- */
+/** One `AWS::Lambda::Permission`: it lets a service invoke a function. */
 interface InvokePermission {
   readonly functionArn: string;
   /** A service, such as `events.amazonaws.com`. */

@@ -3,7 +3,6 @@ export interface LogEvent {
   /** When the event happened, in epoch milliseconds. */
   readonly timestamp: number;
   readonly message: string;
-  readonly stream: string;
 }
 
 /** A group keeps this many events; older ones are forgotten. */
@@ -29,7 +28,7 @@ export class LogGroups {
   append(group: string, message: string, { stream = 'local', timestamp = Date.now() } = {}): void {
     const { events, streams } = this.#find(group);
     streams.add(stream);
-    events.push({ timestamp, message, stream });
+    events.push({ timestamp, message });
     if (events.length > EVENTS_MAX) events.splice(0, events.length - EVENTS_MAX);
   }
 

@@ -14,7 +14,6 @@ export interface TemplateResource {
   readonly Condition?: string;
   readonly DeletionPolicy?: string;
   readonly DependsOn?: readonly string[];
-  readonly UpdatePolicy?: Record<string, unknown>;
 }
 
 interface TemplateOutput {

@@ -18,8 +18,6 @@ export interface Resource {
   attribute(name: string): string;
   /** The properties with intrinsic functions, secrets and local addresses resolved. */
   properties(): Properties;
-  /** The `UpdatePolicy` of the resource, with intrinsic functions resolved. Only an alias may have one. */
-  updatePolicy(): Properties | undefined;
 }
 
 /** The resources that a deployment of the assembly would create. */
@@ -136,14 +134,11 @@ class Stack {
 
   #resource(
     logicalId: string,
-    { Type, Properties = {}, Metadata = {}, Condition, UpdatePolicy }: TemplateResource,
+    { Type, Properties = {}, Metadata = {}, Condition }: TemplateResource,
     options: DeploymentOptions,
   ) {
     checkResourceType(Type, logicalId);
     if (Condition !== undefined) throw new Error(`${logicalId}: the local AWS does not implement Condition`);
-    if (UpdatePolicy !== undefined && Type !== 'AWS::Lambda::Alias') {
-      throw new Error(`${logicalId}: the local AWS does not implement UpdatePolicy of ${Type}`);
-    }
     const stack = this;
     return {
       stack: this.#name,
@@ -156,7 +151,6 @@ class Stack {
       attribute: (name: string) => this.attribute(logicalId, name),
       properties: () =>
         mapTexts(resolveIntrinsics(Properties, this.#scope), (text) => localize(text, options)) as Properties,
-      updatePolicy: () => resolveIntrinsics(UpdatePolicy, this.#scope) as Properties | undefined,
     };
   }
 

@@ -41,9 +41,6 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
   'AWS::CloudFront::OriginAccessControl': (resource) => byId(`E${stableId(resource, 13, 'upper')}`, 'Id'),
   'AWS::CloudFront::OriginRequestPolicy': (resource) => byId(uuidLike(resource), 'Id'),
   'AWS::CloudFront::ResponseHeadersPolicy': (resource) => byId(uuidLike(resource), 'Id'),
-  'AWS::CloudWatch::Alarm': (resource) => named(nameOf(resource, 'AlarmName', 255)),
-  'AWS::CodeDeploy::Application': (resource) => named(nameOf(resource, 'ApplicationName', 100)),
-  'AWS::CodeDeploy::DeploymentGroup': (resource) => named(nameOf(resource, 'DeploymentGroupName', 100)),
   'AWS::DynamoDB::GlobalTable': (resource) => table(resource),
   'AWS::DynamoDB::Table': (resource) => table(resource),
   'AWS::Events::Rule': (resource) => {
@@ -54,18 +51,12 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
     const ref = nameOf(resource, 'RoleName', 64);
     return { ref, attributes: { Arn: `arn:aws:iam::${resource.accountId}:role/${ref}` } };
   },
-  'AWS::Lambda::Alias': (resource) => byId(qualifiedArn(resource, String(resource.property('Name'))), 'AliasArn'),
   'AWS::Lambda::Function': (resource) => {
     const ref = nameOf(resource, 'FunctionName', 64);
     return { ref, attributes: { Arn: arn(resource, 'lambda', `function:${ref}`) } };
   },
   'AWS::Lambda::LayerVersion': (resource) =>
     named(arn(resource, 'lambda', `layer:${nameOf(resource, 'LayerName', 64)}:1`)),
-  // Each start is a new deployment, so the version that it publishes is the first one.
-  'AWS::Lambda::Version': (resource) => {
-    const ref = qualifiedArn(resource, '1');
-    return { ref, attributes: { FunctionArn: ref, Version: '1' } };
-  },
   'AWS::Lambda::WebFunction': (resource) => {
     const ref = nameOf(resource, 'FunctionName', 64);
     return { ref, attributes: { FunctionArn: arn(resource, 'lambda', `web-function/${ref}`) } };
@@ -136,11 +127,6 @@ function nameOf(resource: Unidentified, property: string, maxLength: number): st
 
 function arn({ region, accountId }: ResourceKey, service: string, resource: string): string {
   return `arn:aws:${service}:${region}:${accountId}:${resource}`;
-}
-
-/** The ARN of a version or an alias of the function that it names. */
-function qualifiedArn(resource: Unidentified, qualifier: string): string {
-  return arn(resource, 'lambda', `function:${resource.property('FunctionName')}:${qualifier}`);
 }
 
 function uuidLike(resource: ResourceKey): string {

@@ -105,11 +105,21 @@ describe('show', () => {
     const { body: deleted } = await uploadThrough('direct', account, 'deleted.bin', 'hello');
     expect((await account.byKey.request('DELETE', `/files/${deleted.id}`)).status).toBe(200);
     const { body: ticket } = await askForTicket(account.byKey, 'big.bin', 100);
-    expect((await complete(account.byKey, ticket)).status).toBe(409);
+    expect((await account.byKey.request('GET', `/files/${deleted.id}`)).status).toBe(404);
+    for (let time = 0; time < 2; time += 1) expect((await complete(account.byKey, ticket)).status).toBe(409);
+    const { headers } = await complete(account.byKey, ticket);
     const shown = () => adminJson('show', account.id);
     await expect
       .poll(async () => (await shown()).refusals)
-      .toMatchObject([{ route: 'completeUpload', code: 'upload_incomplete', refusals: '1' }]);
+      .toMatchObject([
+        {
+          route: 'completeUpload',
+          code: 'upload_incomplete',
+          refusals: '3',
+          request_id: headers.get('x-request-id'),
+        },
+        { route: 'getFile', code: 'not_found', refusals: '1' },
+      ]);
     expect(await shown()).toMatchObject({
       uploads: [
         { id: ticket.id, state: 'pending', via: 'ticket', size_bytes: 100, ticket_ends_at: expect.any(String) },

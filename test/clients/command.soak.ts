@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { COMMAND, commandVariables, openTerminal } from '../support/terminal.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
-import { COMMAND, commandVariables, openTerminal } from './terminal.ts';
 
 const MIB = 1024 * 1024;
 const run = promisify(execFile);

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'v
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
-import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from './terminal.ts';
 
 const MIB = 1024 * 1024;
 

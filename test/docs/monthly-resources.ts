@@ -10,7 +10,6 @@ export async function countMonthlyResources(): Promise<MonthlyResources> {
     ...(await synthesized('Operations', 'AWS::Lambda::Function')),
   ];
   const alarms = [
-    ...(await synthesized('Alarms', 'AWS::CloudWatch::Alarm')),
     ...(await synthesized('Operations', 'AWS::CloudWatch::Alarm')),
     ...(await synthesized('EdgeAlarms', 'AWS::CloudWatch::Alarm')),
   ];

@@ -9,7 +9,6 @@ import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { synthesized } from '../support/synthesized.ts';
 import { withFault } from '../support/with-fault.ts';
 import { forgetRecentUse, nextSeqEndsLeaf, nextSeqStartsGroup, walkEverything } from './fast-forward.ts';
 
@@ -28,15 +27,11 @@ const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 let service: TestService;
 let operator: Operator;
 let account: TestAccount;
-/** The outcome of the deployment of each function. */
-let verdicts: Record<string, string>;
 
 beforeAll(async () => {
   service = await startTestService({ MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES) });
   operator = operatorOf(service);
   account = await service.newAccount();
-  // One of the checks waits for an event.
-  verdicts = await deployEverything();
   service.holdEvents();
 });
 afterAll(async () => {
@@ -77,17 +72,6 @@ async function requestEveryRoute(): Promise<void> {
     await forgetRecentUse(operator);
     await uploadStreaming({ byKey: by }, 'a', 'a');
   }
-}
-
-/** Lets the check of deployments judge every function. @returns the outcomes, by deployment group. */
-async function deployEverything(): Promise<Record<string, string>> {
-  await operator.putCanaryKey(account.key);
-  const outcomes: Record<string, string> = {};
-  for (const { Properties } of await synthesized('Api', 'AWS::CodeDeploy::DeploymentGroup')) {
-    const group = String(Properties.DeploymentGroupName);
-    outcomes[group] = await service.codeDeploy.deploy(group);
-  }
-  return outcomes;
 }
 
 async function useLoginsAndKeys(): Promise<void> {
@@ -228,18 +212,6 @@ async function leaveWork(): Promise<void> {
   await walkEverything(operator);
   await operator.sweep();
 }
-
-test('a healthy version of every function passes its check, which leaves nothing in the account', async () => {
-  const groups = (await synthesized('Api', 'AWS::CodeDeploy::DeploymentGroup')).map(({ Properties }) =>
-    String(Properties.DeploymentGroupName),
-  );
-  expect(verdicts).toEqual(Object.fromEntries(groups.map((group) => [group, 'Succeeded'])));
-  const linesOf = (message: string) => service.logs.filter((line) => line.includes(`"message":"${message}"`));
-  expect(linesOf('deployment checked')).toHaveLength(groups.length);
-  expect(linesOf('deployment not checked')).toEqual([]);
-  const me = await account.bySession.request('GET', '/auth/me');
-  expect(me.body).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
-});
 
 test('every granted action of every role is used', async () => {
   await useLoginsAndKeys();

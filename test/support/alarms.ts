@@ -64,7 +64,7 @@ export interface TemplateAlarm {
 
 /** Reads every alarm that notifies a topic, of the stacks with alarms. */
 export async function templateAlarms(): Promise<TemplateAlarm[]> {
-  const stacks = await Promise.all(['Alarms', 'Operations', 'EdgeAlarms'].map(alarmsOfStack));
+  const stacks = await Promise.all(['Operations', 'EdgeAlarms'].map(alarmsOfStack));
   return stacks.flat();
 }
 

@@ -71,9 +71,6 @@ export async function startTestService(
     environment: {
       // All accounts of a test log in from the same address.
       RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '10000',
-      // On AWS the check of a deployment is repeated, because a moved alias may still lead to the old version. Here it
-      // leads to the new one at once.
-      CHECK_SECONDS: '0',
       ...limits,
     },
     onLog: ({ function: source, line }) => logs.push(`${source} ${line}`),

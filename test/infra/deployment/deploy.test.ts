@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { commitCheckedOut } from '../../../infra/settings/commit.ts';
 import {
+  appUrlParameterName,
   commitParameterName,
   deployedSettings,
   operatorParameterName,
@@ -17,17 +19,26 @@ import {
 } from '../../../infra/settings/stage.ts';
 import { STAGES } from '../../../infra/stages/stages.ts';
 import { inherited } from '../../support/inherited.ts';
+import { openTerminal } from '../../support/terminal.ts';
 
 /**
- * Runs `npm run deploy`, `npm run admin` and `npm run smoke` as processes. A server stands in for SSM, and scripts for the CDK CLI
- * and the AWS CLI.
+ * Runs `npm run deploy`, `npm run admin` and `npm run smoke` as processes. A server stands in for SSM and for the deployed service, and
+ * scripts for the CDK CLI and the AWS CLI.
  */
 
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** The parameters of the AWS account, by name. */
 const parameters = new Map<string, string>();
+/** The path of each request to the service, with the credential that it had. */
+const requested: string[] = [];
 const ssm = createServer(async (request, response) => {
+  if (!request.headers['x-amz-target']) {
+    requested.push(`${request.url} ${request.headers.authorization}`);
+    request.resume();
+    response.writeHead(500).end();
+    return;
+  }
   const { Name } = (await json(request)) as { Name: string };
   const Value = parameters.get(Name);
   response.writeHead(Value === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
@@ -57,28 +68,45 @@ beforeEach(async () => {
 function deployed(changes: Partial<StageSettings> = {}): void {
   const stage = readStage('prod', { ...STAGES.prod, ...changes });
   parameters.set(settingsParameterName('prod'), JSON.stringify(deployedSettings(stage)));
+  parameters.set(commitParameterName('prod'), '1234abcd');
 }
+
+const address = () => `http://127.0.0.1:${(ssm.address() as AddressInfo).port}`;
+const variables = (environment: Record<string, string>) => ({
+  ...inherited(),
+  PATH: `${directory}:${process.env.PATH}`,
+  AWS_ENDPOINT_URL: address(),
+  AWS_ACCESS_KEY_ID: 'a',
+  AWS_SECRET_ACCESS_KEY: 'b',
+  ...environment,
+});
 
 async function run(program: string, args: readonly string[], environment: Record<string, string> = { STAGE: 'prod' }) {
   const child = spawn(process.execPath, [join(ROOT, program), ...args], {
-    env: {
-      ...inherited(),
-      PATH: `${directory}:${process.env.PATH}`,
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(ssm.address() as AddressInfo).port}`,
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 'b',
-      ...environment,
-    },
+    env: variables(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  const cdk = await readFile(join(directory, 'cdk.log'), 'utf8').catch(() => undefined);
-  return { code, stderr, cdk: cdk?.trim() };
+  return { code, stderr, cdk: await calls() };
 }
+/** The arguments of each call of the CDK CLI; undefined when there was none. */
+const calls = () =>
+  readFile(join(directory, 'cdk.log'), 'utf8').then(
+    (lines) => lines.trim(),
+    () => undefined,
+  );
 const deploy = (...args: string[]) => run('infra/deployment/deploy.ts', ['--yes', ...args]);
 /** The commands that the CDK gets: first for the differences, then for the deployment. */
 const DEPLOYED = 'prod diff --all\nprod deploy --all --require-approval never';
 const NOT_CHECKED = expect.stringMatching(/^\nDeployed, but not checked: there is no API key in FILE_HOSTING_KEY/);
+const HEAD = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+const WAY_BACK = `
+To go back to the commit that was deployed before, with the present settings:
+  git checkout 1234abcd
+  git checkout ${HEAD} -- infra/stages
+  npm ci
+  STAGE=prod npm run deploy
+`;
 
 describe('npm run deploy', () => {
   test('refuses without a stage, with a setting in the environment, and for the local environment', async () => {
@@ -154,15 +182,23 @@ describe('npm run deploy', () => {
     expect(await deploy()).toEqual({ code: 0, stderr: NOT_CHECKED, cdk: DEPLOYED });
   });
 
-  test('ignores alarms when it is told to, also in the differences that it shows', async () => {
+  test.each([
+    ['yes', 0, DEPLOYED],
+    ['no', 1, 'prod diff --all'],
+  ])('shows the differences, and deploys only when the operator types "yes" (%s)', async (answer, code, commands) => {
     deployed();
-    await cdk(`echo "$1 $CDK_IGNORES_ALARMS" >> "${directory}/cdk.log"`);
-    expect((await deploy()).cdk).toBe('diff \ndeploy');
-    await rm(join(directory, 'cdk.log'));
-    expect((await deploy('--ignore-alarms')).cdk).toBe('diff true\ndeploy true');
+    const terminal = openTerminal([process.execPath, join(ROOT, 'infra/deployment/deploy.ts')], {
+      cwd: ROOT,
+      env: variables({ STAGE: 'prod' }),
+    });
+    await terminal.shows(/Deploy these changes\? Type "yes": $/);
+    expect(await calls()).toBe('prod diff --all');
+    terminal.type(`${answer}\r`);
+    expect(await terminal.ended).toBe(code);
+    expect(await calls()).toBe(commands);
   });
 
-  test('asks before it deploys, and deploys nothing when there is no terminal on which to confirm', async () => {
+  test('deploys nothing when there is no terminal on which to confirm', async () => {
     deployed();
     expect(await run('infra/deployment/deploy.ts', [])).toEqual({
       code: 1,
@@ -173,13 +209,10 @@ describe('npm run deploy', () => {
 
   test('ends with the exit code of `cdk deploy`, or with 1 when `cdk diff` fails, and says what to do', async () => {
     deployed();
-    parameters.set(commitParameterName('prod'), '1234abcd');
     await cdk('[ "$1" = diff ] || exit 3');
     const { code, stderr } = await deploy();
     expect([code, stderr]).toEqual([3, expect.stringContaining('"A deployment that fails"')]);
-    expect(stderr).toContain(
-      'at the commit 1234abcd.\n"Code that is taken back" in docs/operate.md says where to look.',
-    );
+    expect(stderr).toContain(WAY_BACK);
     await cdk('exit 4');
     expect(await deploy()).toMatchObject({
       code: 1,
@@ -187,17 +220,39 @@ describe('npm run deploy', () => {
     });
   });
 
-  test('checks the service that it has deployed, and says how to go back when the check fails', async () => {
+  test('checks the service that it has deployed, at the address of the stage, with the given key', async () => {
     deployed();
     await cdk('');
-    parameters.set(commitParameterName('prod'), '1234abcd');
-    // The check finds no address of the service, so it fails.
+    parameters.set(appUrlParameterName('prod'), address());
+    requested.length = 0;
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('infra/deployment/deploy.ts', ['--yes'], environment);
-    expect([code, stderr]).toEqual([3, expect.stringContaining('The stack FileHosting-prod-Edge is not deployed.')]);
-    expect(stderr).toContain(
-      'git checkout 1234abcd\n  git checkout main -- infra/stages\n  npm ci\n  npm run deploy -- --ignore-alarms',
+    expect(requested).toContain('/api/v1/files Bearer svc_live_x');
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringContaining('Deployed, but the service does not do what it should.'),
+    ]);
+    expect(stderr).toContain(WAY_BACK);
+  });
+
+  test('prints the exact way back, also when all is well', async () => {
+    deployed();
+    await cdk('');
+    const wayBack = async (noted?: string) => {
+      if (noted === undefined) parameters.delete(commitParameterName('prod'));
+      else parameters.set(commitParameterName('prod'), noted);
+      const { code, stderr } = await deploy();
+      expect(code).toBe(0);
+      return stderr;
+    };
+    expect(await wayBack('1234abcd')).toContain(WAY_BACK);
+    expect(await wayBack('1234abcd-changed')).toContain(
+      `${WAY_BACK}It was deployed with changes that are in no commit.`,
     );
+    expect(await wayBack(commitCheckedOut())).toContain(
+      'put them back into infra/stages/prod.ts, and run:\n  STAGE=prod npm run deploy -- --change-settings\n',
+    );
+    expect(await wayBack()).toContain('\nThis was the first deployment: there is no earlier version to go back to.\n');
   });
 });
 

@@ -9,12 +9,12 @@ const propertiesOf = ({ Properties }: Synthesized) => Properties as unknown as A
 
 const alarmsOf = async (stack: string) => (await synthesized(stack, 'AWS::CloudWatch::Alarm')).map(propertiesOf);
 /** The alarms of the Region of the service. */
-const alarms = async () => [...(await alarmsOf('Alarms')), ...(await alarmsOf('Operations'))];
+const alarms = () => alarmsOf('Operations');
 
 /** The alarms that notify a topic, each with its stack. */
 async function notifyingAlarms(): Promise<[stack: string, AlarmProperties][]> {
   const all: [string, AlarmProperties][] = [];
-  for (const stack of ['Alarms', 'Operations', 'EdgeAlarms']) {
+  for (const stack of ['Operations', 'EdgeAlarms']) {
     const composite = (await synthesized(stack, 'AWS::CloudWatch::CompositeAlarm')).map(propertiesOf);
     for (const alarm of [...(await alarmsOf(stack)), ...composite]) if (alarm.AlarmActions) all.push([stack, alarm]);
   }
@@ -27,13 +27,8 @@ test('each alarm notifies the topic of its urgency, when it starts and when it e
     const name = alarm.AlarmName.replace('FileHosting-local-', '') as AlarmName;
     names.push(name);
     const id = { page: 'Pages', ticket: 'Tickets' }[ALARMS[name].urgency];
-    const home = stack === 'Operations' ? 'Alarms' : stack;
-    const topic = (await synthesized(home, 'AWS::SNS::Topic')).find(({ logicalId }) => logicalId.startsWith(id));
-    const published = expect.objectContaining({
-      StackName: 'FileHosting-local-Alarms',
-      OutputName: expect.stringContaining(`Ref${topic?.logicalId}`),
-    });
-    const actions = [home === stack ? { Ref: topic?.logicalId } : { 'Fn::GetStackOutput': published }];
+    const topic = (await synthesized(stack, 'AWS::SNS::Topic')).find(({ logicalId }) => logicalId.startsWith(id));
+    const actions = [{ Ref: topic?.logicalId }];
     expect([name, alarm.AlarmActions, alarm.OKActions]).toEqual([name, actions, actions]);
     expect(alarm.AlarmDescription).toBe(descriptionOf(name));
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
@@ -55,7 +50,7 @@ test('only alarms about failures that users notice now are pages', () => {
 });
 
 test("the metrics of AWS services that alarms use have the names and dimensions of AWS's documentation", async () => {
-  for (const stack of ['Alarms', 'Operations', 'EdgeAlarms']) {
+  for (const stack of ['Operations', 'EdgeAlarms']) {
     const metrics = (await alarmsOf(stack)).flatMap(metricsOf);
     for (const { Namespace = '', MetricName = '', Dimensions = [] } of metrics) {
       if (Namespace === METRIC_NAMESPACE) continue;
@@ -135,7 +130,7 @@ test('the alarms on the API use a gateway name that no other stage has', async (
 });
 
 test('only CloudWatch of this account may publish to the topics, over TLS, and there is no default subscription', async () => {
-  for (const stack of ['Alarms', 'EdgeAlarms']) await expectClosedTopics(stack);
+  for (const stack of ['Operations', 'EdgeAlarms']) await expectClosedTopics(stack);
 });
 
 async function expectClosedTopics(stack: string): Promise<void> {

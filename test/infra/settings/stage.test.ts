@@ -89,7 +89,7 @@ describe('a stage with most optional settings', () => {
     expect(JSON.stringify(key?.Properties?.Value)).toContain('SecretString:b::');
   });
 
-  test.each(['Alarms', 'EdgeAlarms'])(
+  test.each(['Operations', 'EdgeAlarms'])(
     'subscribes the given e-mail addresses to the topics Pages and Tickets of the stack %s',
     (stack) => {
       const subscriptions = resourcesOf(templates[stack], 'AWS::SNS::Subscription').map(({ Properties }) => Properties);
@@ -270,7 +270,7 @@ describe('a restored table in place of the original one', () => {
 
 test('a deleted stage dev leaves only what the logs of other gateways need, and without streaming uploads there is no streaming stack', async () => {
   const templates = await templatesOf('dev', { streaming: 'off', reservesConcurrency: false });
-  expect(Object.keys(templates).sort()).toEqual(['Alarms', 'Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
+  expect(Object.keys(templates).sort()).toEqual(['Api', 'Data', 'Edge', 'EdgeAlarms', 'Operations']);
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
   const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
@@ -294,7 +294,6 @@ test('a deployment goes to the Region and the account of the file, and to us-eas
   const [home, edge] = ['aws://123456789012/eu-west-1', 'aws://123456789012/us-east-1'];
   expect(places).toEqual({
     Data: home,
-    Alarms: home,
     Api: home,
     Streaming: home,
     Edge: home,

@@ -173,18 +173,11 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     });
   });
 
-  test('there is one function per route, one for unknown routes, two in the background, the canary, and the check of deployments', async () => {
+  test('there is one function per route, one for unknown routes, two in the background, and the canary', async () => {
     const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function');
     const own = functions.filter(({ logicalId }) => !HELPER.test(logicalId));
     const names = own.map(({ logicalId }) => logicalId.replace(/Function[0-9A-F]{8}$/, ''));
-    const expected = [
-      ...Object.keys(ROUTES),
-      'unknownRoute',
-      'completeArrivedUpload',
-      'sweep',
-      'canary',
-      'checkDeployment',
-    ];
+    const expected = [...Object.keys(ROUTES), 'unknownRoute', 'completeArrivedUpload', 'sweep', 'canary'];
     expect(names.map((name) => name.toLowerCase()).sort()).toEqual(expected.map((name) => name.toLowerCase()).sort());
     const methods = await resourcesOf(assembly(), 'AWS::ApiGateway::Method');
     const targets = methods.filter(({ properties }) => properties.HttpMethod !== 'ANY').map(targetOf);
@@ -250,9 +243,9 @@ function isEveryone(principal: unknown): boolean {
   return principal === '*' || JSON.stringify(principal) === '{"AWS":"*"}';
 }
 
-/** A method of the gateway and the function whose alias answers it, such as `GET listfiles`. */
+/** A method of the gateway and the function that answers it, such as `GET listfiles`. */
 function targetOf({ properties: { HttpMethod, Integration } }: Found): string {
-  const [, name = ''] = /"([A-Za-z]+)FunctionLive[0-9A-F]{8}"/.exec(JSON.stringify(Integration.Uri)) ?? [];
+  const [, name = ''] = /"([A-Za-z]+)Function[0-9A-F]{8}"/.exec(JSON.stringify(Integration.Uri)) ?? [];
   return `${HttpMethod} ${name.toLowerCase()}`;
 }
 

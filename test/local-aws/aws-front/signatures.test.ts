@@ -56,9 +56,12 @@ describe('a signed request', () => {
     ['query', async () => send(await signed(), `${url}?prefix=x`)],
     ['method', async () => [(await send(await signed(), url, 'HEAD'))[0], 'SignatureDoesNotMatch']],
     [
-      'date',
-      async () =>
-        send({ ...(await signed()), 'x-amz-date': (await signed({ now: minutesAgo(1) }))['x-amz-date'] ?? '' }),
+      'time of the same day',
+      async () => {
+        const headers = await signed();
+        const other = String(headers['x-amz-date']).replace(/..Z$/, (second) => (second === '00Z' ? '01Z' : '00Z'));
+        return send({ ...headers, 'x-amz-date': other });
+      },
     ],
     ['payload hash', async () => send({ ...(await signed()), 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })],
     ['header', async () => send({ ...(await signed({ headers: { host, range: 'bytes=0-1' } })), range: 'bytes=0-2' })],

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
-import { inherited } from '../support/inherited.ts';
-import type { TestAccount } from '../support/service.ts';
+import { inherited } from './inherited.ts';
+import type { TestAccount } from './service.ts';
 
 /** The program of the command, which `npx file-hosting` starts. */
 export const COMMAND = join(import.meta.dirname, '../../clients/cli/bin/file-hosting.js');
