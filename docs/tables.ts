@@ -5,7 +5,6 @@ import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '..
 import { ALARMS } from '../infra/operations/alarm-list.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
 import { SETTINGS } from '../infra/settings/stage.ts';
-import { LAYERS } from '../layers/layers.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/aws/tables.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
@@ -116,7 +115,7 @@ const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
 };
 
 /** The list of decision records in CONTRIBUTING.md, with the title of each. */
-export const TABLES_OF_CONTRIBUTING: Readonly<Record<string, () => string>> = {
+const TABLES_OF_CONTRIBUTING: Readonly<Record<string, () => string>> = {
   decisions: () => {
     const folder = join(import.meta.dirname, 'decisions');
     const records = readdirSync(folder).toSorted();
@@ -131,11 +130,6 @@ export const TABLES_OF_CONTRIBUTING: Readonly<Record<string, () => string>> = {
 
 /** The tables of docs/architecture.md. */
 export const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
-  layers: () =>
-    table(
-      ['Layer', 'What it is', 'May import'],
-      LAYERS.map(({ path, what, imports }) => [code(path), what, imports.map(code).join(', ') || 'nothing']),
-    ),
   functions: () =>
     table(
       ['Called by', 'File'],
