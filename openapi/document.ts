@@ -20,7 +20,7 @@ export interface OpenApiDocument {
   readonly [part: string]: unknown;
 }
 
-export interface DocumentedOperation {
+interface DocumentedOperation {
   readonly operationId: string;
   readonly parameters: readonly Schema[];
   readonly requestBody?: {
@@ -202,7 +202,7 @@ const unhealthy: Schema = {
 };
 
 /** The codes of a route, each once, in the order of the table of errors. */
-export function errorsOf({ access }: Route, { errors = [] }: Operation): ErrorCode[] {
+function errorsOf({ access }: Route, { errors = [] }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     ...ERRORS_OF_EVERY_ROUTE,
     ...(access === 'public' ? [] : (['unauthorized'] as const)),

@@ -11,7 +11,7 @@ import { type AllowListName, canaryKeyParameterName, type StageConfig } from '..
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
-export type TableAction =
+type TableAction =
   | 'GetItem'
   | 'BatchGetItem'
   | 'Query'
@@ -36,7 +36,7 @@ const KEY_PATTERNS = {
 } as const;
 type KeyPattern = keyof typeof KEY_PATTERNS;
 
-export interface BucketUse {
+interface BucketUse {
   /** Actions without the prefix `s3:`. */
   readonly actions: readonly string[];
   /** The keys that the actions are for. Absent for actions on the bucket itself. */

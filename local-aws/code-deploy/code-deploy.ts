@@ -8,7 +8,7 @@ import type { LambdaService } from '../lambda/lambda-service.ts';
 import { type DeploymentGroup, groupArn } from './deployment-groups.ts';
 
 /** The outcome of a deployment: `Succeeded` keeps the new version, `Failed` takes the alias back. */
-export type Verdict = 'Succeeded' | 'Failed';
+type Verdict = 'Succeeded' | 'Failed';
 
 /** Who began a deployment. Source: CodeDeploy API, DeploymentInfo. */
 type Creator = 'user' | 'codeDeployRollback' | 'CloudFormationRollback';
