@@ -1,7 +1,5 @@
 /**
  * Mutation testing of the pure parts of `shared/`: `npm run test:mutation`, see test/README.md.
- *
- * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */
 export default {
   testRunner: 'vitest',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-export const ACCOUNT = '01980000-0000-7000-8000-000000000000';
+const ACCOUNT = '01980000-0000-7000-8000-000000000000';
 export const FILE = '01980000-0000-7000-8000-000000000001';
 
 /** A key and a file, as the tables hold them. */

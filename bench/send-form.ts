@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parentPort } from 'node:worker_threads';
 
@@ -28,7 +28,7 @@ parentPort?.on('message', (sending: Sending) => {
 });
 
 async function send({ url, authorization, fileBytes }: Sending): Promise<void> {
-  const { promise: answered, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
+  const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request(url, {
     method: 'POST',
     agent: false,

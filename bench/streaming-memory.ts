@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -74,7 +74,7 @@ async function upload(service: BenchedService, bytes: number): Promise<void> {
 /** Sends a form. A short form has no Content-Length, because with a length it would go through the inline lane. */
 async function send({ urls, key }: BenchedService, bytes: number): Promise<{ status: number; body: string }> {
   const isShort = bytes === SHORT_BYTES;
-  const { promise: response, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
+  const { promise: response, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request(`${urls.base_url}/files`, {
     method: 'POST',
     headers: {

@@ -4,7 +4,6 @@ import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '..
 import { ALARMS } from '../infra/operations/alarm-list.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
 import { SETTINGS } from '../infra/settings/stage.ts';
-import { LAYERS } from '../layers/layers.ts';
 import { ERRORS } from '../shared/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
 import type { Route } from '../shared/route.ts';
@@ -113,11 +112,6 @@ const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
 
 /** The reference pages of docs/architecture/. */
 const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
-  layers: () =>
-    table(
-      ['Layer', 'What it is', 'May import'],
-      LAYERS.map(({ path, what, imports }) => [code(path), what, imports.map(code).join(', ') || 'nothing']),
-    ),
   functions: () =>
     table(
       ['Called by', 'File'],

@@ -1,9 +1,10 @@
 import type { Deadline } from '../../shared/time-limit.ts';
 import type { StageLogs } from '../logs/stage-logs.ts';
+import type { stores } from './stores.ts';
 
 /** What a command can use besides its arguments. */
 export interface CommandContext {
-  readonly stores: typeof import('./stores.ts').stores;
+  readonly stores: typeof stores;
   /** The base URLs of links: first the one that the API puts into links, then the one under cloudfront.net. */
   readonly cdnUrls: readonly [string, ...string[]];
   readonly defaultStorageLimitBytes: number;

@@ -12,7 +12,7 @@ interface Invariant {
 }
 
 /** In the order of their numbers I1, I2, …, by which comments in the code refer to them. */
-export const INVARIANTS: readonly Invariant[] = [
+const INVARIANTS: readonly Invariant[] = [
   {
     statement: '`storage_used_bytes` of an account is the size of its ready files and of its pending tickets.',
     enforcedIn: ['shared/aws/book-updates.ts', 'shared/aws/settlement-store.ts', 'shared/aws/release-store.ts'],

@@ -30,7 +30,7 @@ export interface ServiceFunctionProps {
   readonly failedEvents?: FailedEvents;
 }
 
-export interface FailedEvents {
+interface FailedEvents {
   /** The number of retries, 0 to 2. The first comes after one minute, the second two minutes later. */
   readonly retryAttempts: number;
   /** The age at which Lambda discards an event, 60 to 21,600. */

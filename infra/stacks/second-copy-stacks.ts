@@ -21,7 +21,7 @@ interface SecondCopyProps {
  * The names of the bucket and the vault in the second Region. They are made of the stage, the account and the Region of the service. So
  * stacks in other Regions know them without reading an output.
  */
-export function namesOfCopy({ name, place }: StageConfig): { bucket: string; vault: string } {
+function namesOfCopy({ name, place }: StageConfig): { bucket: string; vault: string } {
   const region = place.region ?? Aws.REGION;
   return {
     bucket: Fn.join('-', ['filehosting', name, 'copy', Aws.ACCOUNT_ID, region]),

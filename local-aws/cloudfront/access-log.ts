@@ -3,7 +3,7 @@ import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
 /** One request to a distribution, with everything that its log can have. */
-export interface LoggedRequest {
+interface LoggedRequest {
   /** When the request ended, in epoch milliseconds. */
   readonly endedAt: number;
   readonly method: string;

@@ -35,7 +35,7 @@ export interface Place {
   readonly fence: number;
 }
 
-export interface Charge extends Allowance {
+interface Charge extends Allowance {
   /** Epoch milliseconds; the bytes count for the day of this moment. */
   readonly now: number;
 }

@@ -35,7 +35,7 @@ const UNREACHABLE = new Set([
 ]);
 
 /** True when AWS could not serve the call now: AWS throttled it, failed, was unreachable or was too slow. False when AWS refused it. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata, $retryable } = error as SdkError;
   if ($retryable !== undefined || THROTTLES.has(name)) return true;

@@ -20,7 +20,7 @@ export interface OpenApiDocument {
   readonly [part: string]: unknown;
 }
 
-export interface DocumentedOperation {
+interface DocumentedOperation {
   readonly operationId: string;
   readonly parameters: readonly Schema[];
   readonly requestBody?: {
@@ -203,7 +203,7 @@ const unhealthy: Schema = {
 };
 
 /** The codes of a route, each once, in the order of the table of errors. */
-export function errorsOf({ access, operation: { errors = [] } }: RouteContract): ErrorCode[] {
+function errorsOf({ access, operation: { errors = [] } }: RouteContract): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     ...ERRORS_OF_EVERY_ROUTE,
     ...(access === 'public' ? [] : (['unauthorized'] as const)),

@@ -45,7 +45,7 @@ export interface SessionStore extends SessionCredentials {
 }
 
 /** A token has 256 random bits: it cannot be guessed, so a plain hash is enough. */
-export const SESSION_TOKEN_BITS = 256;
+const SESSION_TOKEN_BITS = 256;
 const TOKEN_FORMAT = /^[0-9A-Za-z]{43}$/;
 
 /**

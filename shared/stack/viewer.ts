@@ -22,7 +22,7 @@ export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
  * Without that secret, we take the address that the gateway itself saw. (The gateway refuses requests that lack its key, decision 0018.)
  * `X-Forwarded-For` is never read, because clients can write it.
  */
-export async function viewerAddress(event: ApiEvent): Promise<string> {
+async function viewerAddress(event: ApiEvent): Promise<string> {
   const stated = header(event, 'x-viewer-address');
   if (stated !== undefined && (await isFromOurEdge(event))) return stated;
   return event.requestContext.identity.sourceIp;

@@ -26,7 +26,7 @@ export type Fault =
   /** Adds headers to the answer of the service. */
   | { readonly addHeaders: Record<string, string> };
 
-export interface Passed {
+interface Passed {
   readonly step: Step;
   readonly method: string;
   readonly url: string;

@@ -10,7 +10,7 @@ export interface Block {
 }
 
 /** Why the tests of the examples do not run a block. */
-export interface Mark {
+interface Mark {
   /** The text of the mark: `not run: <reason>`, or `checked by <test files>`. */
   readonly text: string;
   /** True when the mark applies to every block of the page. */

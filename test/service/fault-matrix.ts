@@ -144,7 +144,7 @@ export async function tryKills(operator: Operator, scenario: Scenario, tally: Ta
 export const NO_ANSWER: Outcome = { status: 0, headers: new Headers(), body: undefined };
 
 /** Ends the process that the scenario's requests run in; the next request starts a new one. */
-export async function renewProcess({ lambda, stopWebFunctions }: TestService, scenario: Scenario): Promise<void> {
+async function renewProcess({ lambda, stopWebFunctions }: TestService, scenario: Scenario): Promise<void> {
   if (scenario.isStreaming) return stopWebFunctions();
   const label = scenario.route.replace(/(?:^|-)\w/g, (start) => start.replace('-', '').toUpperCase());
   await lambda.killEnvironments(lambda.find(`${label}Function`).arn);

@@ -149,7 +149,7 @@ function valueInPeriod(
   return evaluate(Expression, Object.fromEntries(metrics));
 }
 
-export function isOf({ Namespace, MetricName, Dimensions = [] }: Metric): (value: MetricValue) => boolean {
+function isOf({ Namespace, MetricName, Dimensions = [] }: Metric): (value: MetricValue) => boolean {
   const wanted = JSON.stringify(Dimensions.map(({ Name, Value }) => [Name, Value]).toSorted());
   return ({ namespace, metric, dimensions }) =>
     namespace === Namespace &&

@@ -20,7 +20,7 @@ export interface Books {
   accountOf(accountId: string): AccountBooks;
 }
 
-export interface AccountBooks {
+interface AccountBooks {
   readonly usedBytes: number;
   readonly fileCount: number;
   /** The names of the ready files, in alphabetical order. */

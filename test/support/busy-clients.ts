@@ -17,7 +17,7 @@ const CLIENTS = 6;
 const LARGE_BYTES = 20 * 1024 * 1024;
 
 /** The content of a file, computed from its name, so that a test can check any file it finds later. */
-export function contentOf(name: string): Uint8Array<ArrayBuffer> {
+function contentOf(name: string): Uint8Array<ArrayBuffer> {
   return Buffer.alloc(name.startsWith('large') ? LARGE_BYTES : 10_000, `${name}|`);
 }
 

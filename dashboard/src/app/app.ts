@@ -60,7 +60,7 @@ function refreshSoon(): void {
   );
 }
 
-export const uploads = new UploadQueue({ onStored: refreshSoon, onError });
+const uploads = new UploadQueue({ onStored: refreshSoon, onError });
 
 export const router = createRouter({
   routeTree,

@@ -24,7 +24,7 @@ const root = createRootRouteWithContext<RouterContext>()({
   notFoundComponent: NotFoundPage,
 });
 
-export interface LoginSearch {
+interface LoginSearch {
   readonly error?: string;
   /** The page of the dashboard to return to. */
   readonly return?: string;

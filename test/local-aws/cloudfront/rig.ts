@@ -14,8 +14,8 @@ import type { AnsweredRequest } from '../../../local-aws/cloudfront/serve-reques
 import { startDistribution } from '../../../local-aws/cloudfront/start-distribution.ts';
 import type { Properties } from '../../../local-aws/template/deployment.ts';
 
-export const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
-export const ALL_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'];
+const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
+const ALL_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'];
 
 /** Forwards all that the API of the service needs. It equals the policy in the service's own stack. */
 export const API_ORIGIN_REQUEST_POLICY = {

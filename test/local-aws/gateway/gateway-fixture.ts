@@ -46,7 +46,7 @@ export function restApi(routes: Routes, binaryMediaTypes: readonly string[] = []
   return resources;
 }
 
-export function permission(target: string): Resources[string] {
+function permission(target: string): Resources[string] {
   return {
     Type: 'AWS::Lambda::Permission',
     Properties: {

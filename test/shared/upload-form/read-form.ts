@@ -12,7 +12,7 @@ export interface Reading {
   readonly discarded: number;
 }
 
-export const BOUNDARY = 'B';
+const BOUNDARY = 'B';
 export const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
 /** The bytes in chunks of one size. */
