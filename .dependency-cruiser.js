@@ -1,11 +1,14 @@
 /** Types of the API, its routes, errors, limits and rules of requests: what services, browsers, stacks and documents agree on. */
-const CONTRACT = '^shared/(answers|errors|limits|request-rules|routes|login/login-error)\\.ts$';
+const CONTRACT = '^shared/contract/';
 
 /** A folder for each subject of the service. */
 const DOMAIN = '^shared/(accounts|administration|api-keys|files|login|rate-limit|sessions|upload-form)/';
 
 /** What the stacks need besides the contract: names of tables, parameters, variables and metrics. */
-const DECLARATIONS = '^shared/(env|metrics|aws/(parameters|tables))\\.ts$';
+const DECLARATIONS = '^shared/(env|metrics|route|tables|aws/parameters)\\.ts$';
+
+/** The declarations of routes, each beside its handler. */
+const ROUTES = '^functions/(routes|.*\\.route)\\.ts$';
 
 /** A file of the project, not a package. */
 const OURS = { dependencyTypes: ['local'] };
@@ -81,7 +84,7 @@ const RULES = [
     comment: 'Only the stores know AWS. So the rest can be read and tested without it, and one place knows its errors.',
     from: {
       path: '^(functions|shared|openapi|admin|smoke|infra|dashboard|clients)/',
-      pathNot: ['^shared/aws/', '^admin/logs/', '^functions/canary/check-deployment\\.ts$'],
+      pathNot: ['^shared/aws/', '^operator/admin/logs/', '^functions/canary/check-deployment\\.ts$'],
     },
     to: { path: 'node_modules/@(aws-sdk|smithy)/' },
   },
@@ -107,13 +110,13 @@ const RULES = [
     name: 'http-without-domain',
     comment: 'Reading a request or a form is the same for every subject.',
     from: { path: '^shared/(http|upload-form)/' },
-    to: { path: '^shared/[^/]+/', pathNot: '^shared/$1/' },
+    to: { path: '^shared/[^/]+/', pathNot: ['^shared/$1/', CONTRACT] },
   },
   {
     name: 'tools-at-the-bottom',
-    comment: 'Every folder may use the files directly in `shared`, so they use none of its folders.',
+    comment: 'Every folder may use the files directly in `shared`, so they use none of its folders but the contract.',
     from: { path: '^shared/[^/]+$' },
-    to: { path: '^shared/[^/]+/' },
+    to: { path: '^shared/[^/]+/', pathNot: CONTRACT },
   },
   {
     name: 'functions-on-shared',
@@ -125,8 +128,21 @@ const RULES = [
     name: 'functions-apart',
     comment:
       'Functions are deployed each by itself. Only the server of streams answers unknown paths with the handler of the other function.',
-    from: { path: '^functions/(upload-stream/|canary/|.+)' },
-    to: { path: '^functions/', pathNot: ['^functions/$1', '^functions/unknown-route\\.ts$'] },
+    from: { path: '^functions/', pathNot: '^functions/(canary|upload-stream)/' },
+    to: { path: '^functions/', pathNot: ROUTES },
+  },
+  {
+    name: 'servers-apart',
+    comment: 'These two folders are one function each.',
+    from: { path: '^functions/(canary|upload-stream)/' },
+    to: { path: '^functions/', pathNot: ['^functions/$1/', ROUTES, '^functions/unknown-route\\.ts$'] },
+  },
+  {
+    name: 'declarations-load-nothing',
+    comment:
+      'The stacks and the documents read the declaration of a route without its handler, its stores and their variables.',
+    from: { path: ROUTES },
+    to: { ...OURS, pathNot: [ROUTES, '^shared/route\\.ts$', CONTRACT] },
   },
   {
     name: 'released-packages',
@@ -135,27 +151,22 @@ const RULES = [
     to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
   },
   {
-    name: 'openapi-on-contract',
-    comment: 'The document describes what the contract says, not how the service does it.',
-    from: { path: '^openapi/' },
-    to: { ...OURS, pathNot: ['^openapi/', CONTRACT] },
-  },
-  {
     name: 'infra-on-declarations',
-    comment: 'The stacks name functions by path. From the code of the service they need only what both must agree on.',
+    comment:
+      'From the code of the service the stacks need only the declarations of routes, and what both must agree on.',
     from: { path: '^infra/', pathNot: '^infra/local/' },
-    to: { ...OURS, pathNot: ['^(infra|openapi)/', CONTRACT, DECLARATIONS] },
+    to: { ...OURS, pathNot: ['^infra/', ROUTES, CONTRACT, DECLARATIONS] },
   },
   {
     name: 'commands-on-settings',
     comment: 'A command of the operator needs the settings of a stage, not its stacks.',
-    from: { path: '^(admin|smoke|infra/deployment)/' },
-    to: { ...OURS, pathNot: '^(admin|smoke|shared|infra/(deployment|settings|stages))/' },
+    from: { path: '^operator/' },
+    to: { ...OURS, pathNot: '^(operator|shared|infra/(settings|stages))/' },
   },
   {
     name: 'smoke-through-the-door',
     comment: 'The smoke test sees a running service as its clients do.',
-    from: { path: '^smoke/' },
+    from: { path: '^operator/smoke/' },
     to: { path: '^(shared|admin)/', pathNot: CONTRACT },
   },
   {

@@ -9,11 +9,11 @@ export const COMMON = {
 };
 
 /** Tests of modules that read their environment when they load: each file needs an environment of its own. */
-const MODULE_TESTS = ['test/{admin,functions,shared}/**/*.test.ts'];
+const MODULE_TESTS = ['test/{operator/admin,functions,shared}/**/*.test.ts'];
 
 /** The files that take longest, the longest first. A file that is not here takes less than six seconds. */
 const LONG_FILES = [
-  'admin/commands',
+  'operator/admin/commands',
   'shared/files/direct-upload',
   'shared/files/faults',
   'shared/files/sweep',
@@ -33,7 +33,7 @@ const LONG_FILES = [
   'dashboard/files',
   'clients/client',
   'contract/streaming',
-  'smoke/smoke',
+  'operator/smoke/smoke',
   'clients/faulty-proxy',
   'infra/settings/stage',
   'service/time-limits',
@@ -62,7 +62,7 @@ const LONG_FILES = [
   'examples/programs',
   'infra/local/synthesize',
   'infra/validation',
-  'infra/deployment/deploy',
+  'operator/deploy/deploy',
   'contract/errors',
   'contract/login',
   'contract/rate-limits',

@@ -8,7 +8,7 @@ import { build, type Plugin } from 'esbuild';
 import { bundleFunctions } from '../infra/bundle/bundle.ts';
 import { ENTRIES } from '../infra/bundle/entries.ts';
 import { generateKey } from '../shared/api-keys/key-format.ts';
-import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
+import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import { TABLES } from '../shared/tables.ts';
 import { FILE, startCannedAws } from './canned-aws.ts';
 import type { Invoked } from './invoke-function.ts';

@@ -6,7 +6,7 @@ import { synthesize } from '../infra/local/synthesize.ts';
 import { startEngines } from '../local-aws/engines.ts';
 import { logIn } from '../local-aws/identity-provider/log-in.ts';
 import { type LocalService, startService } from '../local-aws/service.ts';
-import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
+import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import { type Client, client } from '../test/support/client.ts';
 
 export interface BenchedService extends LocalService {

@@ -1,6 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { parseLimit } from '../shared/limits.ts';
+import { parseLimit } from '../shared/contract/limits.ts';
 
 /** The address of `npm start`, to which `npm run dashboard` sends API requests. */
 const SERVICE = 'http://localhost:8787';

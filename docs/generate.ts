@@ -6,7 +6,7 @@ import sizes from '../infra/bundle/sizes.json' with { type: 'json' };
 import { clientTypes } from '../shared/contract/client-types.ts';
 import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
-import { readLimits } from '../shared/limits.ts';
+import { readLimits } from '../shared/contract/limits.ts';
 import { contractPage } from './contract/contract-page.ts';
 import { decisionsPage } from './decisions.ts';
 import { growthChart } from './measured/growth-chart.ts';

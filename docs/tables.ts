@@ -1,11 +1,11 @@
-import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../admin/commands.ts';
 import { ROUTES } from '../functions/routes.ts';
 import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
 import { ALARMS } from '../infra/operations/alarm-list.ts';
 import { OUTPUTS } from '../infra/settings/outputs.ts';
 import { SETTINGS } from '../infra/settings/stage.ts';
-import { ERRORS } from '../shared/errors.ts';
-import { CONFIGURABLE_LIMITS } from '../shared/limits.ts';
+import { COMMANDS, EXIT_CODES, OPTIONS, usageOf } from '../operator/admin/commands.ts';
+import { ERRORS } from '../shared/contract/errors.ts';
+import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import type { Route } from '../shared/route.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/tables.ts';
 import { invariantRows } from './architecture/invariants.ts';

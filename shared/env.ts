@@ -1,9 +1,9 @@
-import { type LimitName, parseLimit } from './limits.ts';
+import { type LimitName, parseLimit } from './contract/limits.ts';
 
 /**
  * Every variable that a function or `npm run admin` may find in its environment. Three kinds are not in the list: the limits (see
  * `limits.ts`), `DATA_DIR` of `npm start`, and the variables that Lambda itself sets. The stack gives each function only the variables that
- * it needs. Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `admin/` read variables,
+ * it needs. Only `shared/aws/`, the middleware, `shared/metrics.ts` (the stage), and the files of `functions/` and `operator/admin/` read variables,
  * through this file. Domain code gets the values as arguments.
  */
 export const VARIABLES = {

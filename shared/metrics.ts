@@ -1,6 +1,6 @@
+import type { ErrorCode } from './contract/errors.ts';
 import type { RateClass } from './contract/route.ts';
 import { required } from './env.ts';
-import type { ErrorCode } from './errors.ts';
 
 /**
  * The metrics of the functions. The functions write them by these names, and the operations stack watches the same names.

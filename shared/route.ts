@@ -1,6 +1,6 @@
+import type { LimitName } from './contract/limits.ts';
 import type { RouteContract } from './contract/route.ts';
 import type { VariableName } from './env.ts';
-import type { LimitName } from './limits.ts';
 import type { TableName } from './tables.ts';
 
 /**
@@ -34,7 +34,7 @@ export interface Route extends RouteContract {
 export const MEMORY_DEFAULT_MB = 512;
 
 /** A DynamoDB action without its prefix. A transaction needs the action of each of its items. */
-export type TableAction =
+type TableAction =
   | 'GetItem'
   | 'BatchGetItem'
   | 'Query'
@@ -52,7 +52,7 @@ export interface TableUse {
   readonly index?: string;
 }
 
-export interface BucketUse {
+interface BucketUse {
   /** Actions without the prefix `s3:`. */
   readonly actions: readonly string[];
   /** The keys that the actions are for. Absent for actions on the bucket itself. */

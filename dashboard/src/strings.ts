@@ -1,4 +1,4 @@
-import type { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
+import type { LOGIN_ERRORS } from '../../shared/contract/login-errors.ts';
 import type { FailureCode } from './api/failure.ts';
 
 /** All texts of the dashboard, in English. A translation is another file of this shape. */

@@ -1,5 +1,5 @@
 import { prod } from '../../infra/stages/prod.ts';
-import { readLimits } from '../../shared/limits.ts';
+import { readLimits } from '../../shared/contract/limits.ts';
 import { ASSUMPTIONS } from './assumptions.ts';
 import { type Cost, costOf, costOfRequests, METERED, totalOf } from './costs.ts';
 import { LOOKED_UP, REGION } from './prices.ts';

@@ -1,4 +1,4 @@
-import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
+import { LOGIN_ERRORS } from '../../shared/contract/login-errors.ts';
 import type { Route } from '../../shared/route.ts';
 
 const codes = Object.keys(LOGIN_ERRORS).map((code) => `\`${code}\``);

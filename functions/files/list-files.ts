@@ -1,12 +1,12 @@
 import { accountStore } from '../../shared/aws/account-store.ts';
 import { listingStore } from '../../shared/aws/listing-store.ts';
 import { sealStore } from '../../shared/aws/seal-store.ts';
+import { LIST_QUERY } from '../../shared/contract/request-rules.ts';
 import { required } from '../../shared/env.ts';
 import { toFileRecord } from '../../shared/files/file-record.ts';
 import { listFiles, type PageRequest } from '../../shared/files/list-files.ts';
 import { queryInteger, queryText } from '../../shared/http/request.ts';
 import { ok } from '../../shared/http/response.ts';
-import { LIST_QUERY } from '../../shared/request-rules.ts';
 import { type ApiRequest, apiHandler } from '../../shared/stack/api-handler.ts';
 import { listFiles as route } from './list-files.route.ts';
 

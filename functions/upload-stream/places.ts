@@ -1,5 +1,5 @@
+import { STREAMING_PLACES_PER_ACCOUNT, STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/contract/limits.ts';
 import { type ApiError, serviceUnavailable } from '../../shared/errors.ts';
-import { STREAMING_PLACES_PER_ACCOUNT, STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
 
 /** Places are short while more than this many are taken. When all are taken, Lambda sends the process no further request. */
 const PLENTY = (STREAMING_PLACES_PER_ENVIRONMENT * 3) / 4;

@@ -4,11 +4,15 @@ import type { Context } from 'aws-lambda';
 import { countDiscardedBytes } from '../../shared/accounts/allowance.ts';
 import { accountStore } from '../../shared/aws/account-store.ts';
 import type { FileRecord } from '../../shared/contract/answers.ts';
+import {
+  MULTIPART_FRAMING_MAX_BYTES,
+  RATE_WINDOW_MS,
+  UPLOAD_SLOWEST_BYTES_PER_SECOND,
+} from '../../shared/contract/limits.ts';
 import { limit } from '../../shared/env.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { ApiEvent } from '../../shared/http/request.ts';
 import type { ApiResult } from '../../shared/http/response.ts';
-import { MULTIPART_FRAMING_MAX_BYTES, RATE_WINDOW_MS, UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/limits.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
 import { type ApiRequest, apiHandler } from '../../shared/stack/api-handler.ts';

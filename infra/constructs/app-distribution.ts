@@ -11,7 +11,7 @@ import { Construct } from 'constructs';
 import { ROUTES } from '../../functions/routes.ts';
 import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts';
 import { FOR_PROGRAMS_PATH, forPrograms } from '../../shared/contract/for-programs.ts';
-import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/contract/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';

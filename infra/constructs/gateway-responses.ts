@@ -1,5 +1,5 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
 
 /**
  * The responses of the gateway itself, which it sends when no function answers. Each gets the status of its error code, except the two

@@ -5,7 +5,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import { Construct, type IConstruct } from 'constructs';
-import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
 import { acceptFindings } from './accepted-finding.ts';
 import { acceptCopierRole } from './cdk-copier.ts';
 import { PRIVATE_BUCKET } from './private-bucket.ts';

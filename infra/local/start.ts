@@ -8,7 +8,7 @@ import { synthesizeWhenChanged } from './synthesize.ts';
 
 /**
  * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the data
- * directory. Limits have the names of shared/limits.ts. For other engines see local-aws/README.md.
+ * directory. Limits have the names of shared/contract/limits.ts. For other engines see local-aws/README.md.
  *
  * The script in package.json limits V8's space for new objects to two halves of 8 MB. By default each half grows to 64 MB when many
  * requests come. That takes some 200 MB of memory more and saves no processor time.

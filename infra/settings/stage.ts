@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { EVERYONE } from '../../shared/env.ts';
 import {
   CONFIGURABLE_LIMITS,
   type LimitName,
   readLimits,
   STREAMING_PLACES_PER_ENVIRONMENT,
-} from '../../shared/limits.ts';
+} from '../../shared/contract/limits.ts';
+import { EVERYONE } from '../../shared/env.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 
 /** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
@@ -164,7 +164,7 @@ export interface StageConfig {
   readonly secondCopy: SecondCopy | undefined;
 }
 
-export type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
+type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
 
 /**
  * Returns the name of the SSM parameter that holds the environment of `npm run admin` as JSON. It has the names of the tables, the bucket

@@ -6,7 +6,7 @@ import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
-import { DELETED_BYTES_KEPT_DAYS, directTicketMs, IDEMPOTENCY_TTL_MS } from '../../shared/limits.ts';
+import { DELETED_BYTES_KEPT_DAYS, directTicketMs, IDEMPOTENCY_TTL_MS } from '../../shared/contract/limits.ts';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { CdnDistribution } from '../constructs/cdn-distribution.ts';

@@ -1,7 +1,7 @@
 import { CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
-import { ERRORS } from '../../shared/errors.ts';
+import { ERRORS } from '../../shared/contract/errors.ts';
 import { EDGE_REGION, servedFrom } from '../constructs/served-region.ts';
 import type { FirewallLimits, StageConfig } from '../settings/stage.ts';
 

@@ -4,7 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/contract/limits.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { acceptCopierRole } from '../constructs/cdk-copier.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';

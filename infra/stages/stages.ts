@@ -1,4 +1,4 @@
-import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/limits.ts';
+import { CONFIGURABLE_LIMITS, parseLimit } from '../../shared/contract/limits.ts';
 import { readStage, type StageConfig, type StageName, type StageSettings } from '../settings/stage.ts';
 import { dev } from './dev.ts';
 import { local } from './local.ts';

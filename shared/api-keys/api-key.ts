@@ -1,9 +1,9 @@
 import type { ApiKey, Deletion, ListOfKeys, NewApiKey } from '../contract/answers.ts';
+import { API_KEYS_PER_ACCOUNT_MAX } from '../contract/limits.ts';
+import { API_KEY_NAME } from '../contract/request-rules.ts';
 import { ApiError } from '../errors.ts';
 import { isUuid, uuidv7 } from '../ids.ts';
-import { API_KEYS_PER_ACCOUNT_MAX } from '../limits.ts';
 import { describeError, log } from '../log.ts';
-import { API_KEY_NAME } from '../request-rules.ts';
 import { briefly } from '../time-limit.ts';
 import { generateKey, hashKey, isWellFormedKey, type KeyKind, prefixOf } from './key-format.ts';
 

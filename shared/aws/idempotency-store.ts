@@ -1,7 +1,7 @@
 import { GetCommand, type TransactWritePut } from '@aws-sdk/lib-dynamodb';
+import { IDEMPOTENCY_TTL_MS } from '../contract/limits.ts';
 import type { FileRef, IdempotencyClaim, StoredFile } from '../files/file.ts';
 import type { IdempotencyStore } from '../files/stores.ts';
-import { IDEMPOTENCY_TTL_MS } from '../limits.ts';
 import { dynamoDb, epochSeconds, type Item, readMap, readNumber, readText, tableName } from './dynamodb.ts';
 import { fileAttributes } from './file-items.ts';
 

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand, type PutCommandInput, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
-import { RATE_WINDOW_MS } from '../limits.ts';
+import { RATE_WINDOW_MS } from '../contract/limits.ts';
 import type { RatePolicy } from '../rate-limit/policy.ts';
 import type { RateLimitStore } from '../rate-limit/rate-limiter.ts';
 import type { Step, Window } from '../rate-limit/window.ts';

@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../contract/limits.ts';
 import { eachOf } from '../each-of.ts';
 import { serviceUnavailable } from '../errors.ts';
-import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../limits.ts';
 import type { Session, SessionCredentials, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import {

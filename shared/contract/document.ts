@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../errors.ts';
-import type { LimitName } from '../limits.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import type { LimitName } from './limits.ts';
 import { HEADERS, type HeaderName, type Schema, TAGS } from './operation.ts';
 import { methodsOf, type RouteContract } from './route.ts';
 import { samplesOf } from './samples.ts';

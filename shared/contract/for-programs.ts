@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../errors.ts';
-import { IDEMPOTENCY_TTL_MS, type LimitName } from '../limits.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import { IDEMPOTENCY_TTL_MS, type LimitName } from './limits.ts';
 import { DIRECT_URL_MINUTES } from './operation.ts';
 import type { RouteContract } from './route.ts';
 import { directUploadScript, samplesOf } from './samples.ts';

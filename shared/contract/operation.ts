@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../errors.ts';
-import { DIRECT_URL_TTL_MS, IDEMPOTENCY_TTL_MS } from '../limits.ts';
-import { IDEMPOTENCY_KEY, LIST_QUERY } from '../request-rules.ts';
 import type { AnswerName } from './answers.ts';
+import type { ErrorCode } from './errors.ts';
+import { DIRECT_URL_TTL_MS, IDEMPOTENCY_TTL_MS } from './limits.ts';
+import { IDEMPOTENCY_KEY, LIST_QUERY } from './request-rules.ts';
 
 /** Part of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export const HEADERS = {
 export type HeaderName = keyof typeof HEADERS;
 
 /** One successful answer of a route. */
-export interface Success {
+interface Success {
   readonly status: 200 | 201 | 202 | 302;
   readonly description: string;
   /** The body; absent when the answer has none. The handler must return this type (`apiHandler`). */

@@ -1,4 +1,4 @@
-import type { LimitName } from '../limits.ts';
+import type { LimitName } from './limits.ts';
 import type { Operation } from './operation.ts';
 
 /** `key-or-session`: an API key or a session cookie. `session`: only a cookie, so that a leaked key cannot make keys. */

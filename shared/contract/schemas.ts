@@ -1,6 +1,3 @@
-import { ERRORS } from '../errors.ts';
-import { FILE_NAME_MAX_BYTES } from '../limits.ts';
-import { API_KEY_NAME, CHECKSUM_SHA256 } from '../request-rules.ts';
 import type {
   Answers,
   ApiKey,
@@ -15,7 +12,10 @@ import type {
   UploadTicket,
   Usage,
 } from './answers.ts';
+import { ERRORS } from './errors.ts';
+import { FILE_NAME_MAX_BYTES } from './limits.ts';
 import type { RequestBodyName, Schema } from './operation.ts';
+import { API_KEY_NAME, CHECKSUM_SHA256 } from './request-rules.ts';
 
 /** What a schema says besides the type. */
 interface Annotations {

@@ -1,9 +1,9 @@
 import { type AccountStore, getAccount } from '../accounts/account.ts';
 import { type AccountLimits, factsOf, refusalError, refusalOf } from '../accounts/allowance.ts';
+import { DIRECT_URL_TTL_MS, directTicketMs } from '../contract/limits.ts';
+import { CHECKSUM_SHA256 } from '../contract/request-rules.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { DIRECT_URL_TTL_MS, directTicketMs } from '../limits.ts';
 import { describeError, log } from '../log.ts';
-import { CHECKSUM_SHA256 } from '../request-rules.ts';
 import { checkDeadline, type Deadline, WRITE_PATIENCE_MS } from '../time-limit.ts';
 import { newTicketId, type StoredFile, type Ticket } from './file.ts';
 import { cleanFileName } from './file-name.ts';

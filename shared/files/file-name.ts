@@ -1,4 +1,4 @@
-import { FILE_NAME_MAX_BYTES } from '../limits.ts';
+import { FILE_NAME_MAX_BYTES } from '../contract/limits.ts';
 import { extensionOf } from './media-type.ts';
 
 /** Control characters, line and paragraph separators, marks that turn the direction of text, and the byte order mark. */

@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/account.ts';
+import { FILE_NAME_MAX_BYTES } from '../contract/limits.ts';
 import { eachOf } from '../each-of.ts';
-import { FILE_NAME_MAX_BYTES } from '../limits.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import {
   bitOf,

@@ -1,5 +1,5 @@
 import type { LoggedOut } from '../contract/answers.ts';
-import { SESSION_MAX_MS } from '../limits.ts';
+import { SESSION_MAX_MS } from '../contract/limits.ts';
 import { type ApiResult, ok } from './response.ts';
 
 /** A cookie as the browser sent it. */

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { JSON_BODY_MAX_BYTES } from '../contract/limits.ts';
+import { IDEMPOTENCY_KEY } from '../contract/request-rules.ts';
 import { ApiError } from '../errors.ts';
-import { JSON_BODY_MAX_BYTES } from '../limits.ts';
-import { IDEMPOTENCY_KEY } from '../request-rules.ts';
 
 /**
  * The event that the gateway sends a function (REST proxy event 1.0), as far as we read it. The streaming server makes the same event of
@@ -120,7 +120,7 @@ export function queryInteger(
 }
 
 /** True when the request says that its body is JSON; parameters such as a charset do not matter. */
-export function isJson(event: ApiEvent): boolean {
+function isJson(event: ApiEvent): boolean {
   const mediaType = (header(event, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   return mediaType === 'application/json';
 }

@@ -1,9 +1,10 @@
 import { type AccountStore, upsertAccountAtLogin } from '../accounts/account.ts';
+import type { LoginErrorCode } from '../contract/login-errors.ts';
 import { type Cookie, isSecureUrl, sessionCookie, sessionTokenIn } from '../http/cookies.ts';
 import { endSession, hashToken, type SessionStore, sessionIdOf, startSession } from '../sessions/session.ts';
 import { type AllowList, accountIdOf, isAllowed, verifyIdToken } from './identity.ts';
 import { findAttempt, forgetAttempt } from './login-attempt.ts';
-import { isOurFailure, LoginError, type LoginErrorCode, loginErrorCodeOf } from './login-error.ts';
+import { isOurFailure, LoginError, loginErrorCodeOf } from './login-error.ts';
 import { exchangeCode } from './oauth-client.ts';
 import { issuerSpellings, type LoginProvider } from './provider.ts';
 import type { LoginRedirect } from './start-login.ts';

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose';
+import { LOGIN_ATTEMPT_MS } from '../contract/limits.ts';
 import { EVERYONE } from '../env.ts';
 import { uuidv5 } from '../ids.ts';
-import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 import { isGoogle, issuerSpellings, type LoginProvider } from './provider.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { LOGIN_ATTEMPT_MS } from '../contract/limits.ts';
 import { type Cookie, cookieName, setCookie, soleCookie } from '../http/cookies.ts';
 import { randomToken } from '../ids.ts';
-import { LOGIN_ATTEMPT_MS } from '../limits.ts';
 import { LoginError } from './login-error.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { RATE_WINDOW_MS } from '../contract/limits.ts';
 import type { RateClass } from '../contract/route.ts';
 import { serviceUnavailable } from '../errors.ts';
-import { RATE_WINDOW_MS } from '../limits.ts';
 import type { RatePolicy } from './policy.ts';
 import { firstStep, moreAt, type NewestSlot, nextStep, remainingIn, type Step, type Window } from './window.ts';
 

@@ -1,4 +1,4 @@
-import { RATE_WINDOW_MS } from '../limits.ts';
+import { RATE_WINDOW_MS } from '../contract/limits.ts';
 import { type RatePolicy, slotSizes } from './policy.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../contract/limits.ts';
 import { ApiError } from '../errors.ts';
 import { randomToken } from '../ids.ts';
-import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../limits.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
 

@@ -1,5 +1,5 @@
+import { MULTIPART_FRAMING_MAX_BYTES } from '../contract/limits.ts';
 import { ApiError } from '../errors.ts';
-import { MULTIPART_FRAMING_MAX_BYTES } from '../limits.ts';
 import { findDelimiter, type ScanResult } from './find-delimiter.ts';
 import { headerParameters } from './header-parameters.ts';
 

@@ -1,6 +1,6 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/limits.ts';
+import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/contract/limits.ts';
 import { client } from '../support/client.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';

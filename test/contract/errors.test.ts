@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
+import type { ERRORS } from '../../shared/contract/errors.ts';
+import { JSON_BODY_MAX_BYTES } from '../../shared/contract/limits.ts';
 import { methodsOf } from '../../shared/contract/route.ts';
-import type { ERRORS } from '../../shared/errors.ts';
-import { JSON_BODY_MAX_BYTES } from '../../shared/limits.ts';
 import type { Route } from '../../shared/route.ts';
 import { type Answer, client } from '../support/client.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';

@@ -7,7 +7,7 @@ import {
   STREAMING_PLACES_PER_ENVIRONMENT as PLACES,
   UPLOAD_SLOWEST_BYTES_PER_SECOND as SLOWEST,
   STREAMING_PLACES_PER_ACCOUNT,
-} from '../../shared/limits.ts';
+} from '../../shared/contract/limits.ts';
 import { type Answer, client } from '../support/client.ts';
 import { FORM } from '../support/forms.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MULTIPART_FRAMING_MAX_BYTES } from '../../shared/limits.ts';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../../shared/contract/limits.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart, part } from '../support/forms.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';

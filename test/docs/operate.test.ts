@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { parseCommandLine } from '../../admin/command-line.ts';
-import { COMMANDS } from '../../admin/commands.ts';
 import { ROUTES } from '../../functions/routes.ts';
 import { BACKGROUND_ENTRIES } from '../../infra/bundle/entries.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
@@ -19,14 +17,16 @@ import {
 } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
 import { type Assembly, loadAssembly, type Template } from '../../local-aws/template/assembly.ts';
-import { parseLimit } from '../../shared/limits.ts';
-import { LOGIN_ERRORS } from '../../shared/login/login-error.ts';
+import { parseCommandLine } from '../../operator/admin/command-line.ts';
+import { COMMANDS } from '../../operator/admin/commands.ts';
+import { LANE_CHECKS } from '../../operator/smoke/lanes.ts';
+import { LIMITER_CHECKS } from '../../operator/smoke/limiter.ts';
+import { LINK_CHECKS } from '../../operator/smoke/links.ts';
+import { REFUSAL_CHECKS } from '../../operator/smoke/refusals.ts';
+import { ROUTE_CHECKS } from '../../operator/smoke/routes.ts';
+import { parseLimit } from '../../shared/contract/limits.ts';
+import { LOGIN_ERRORS } from '../../shared/contract/login-errors.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
-import { LANE_CHECKS } from '../../smoke/lanes.ts';
-import { LIMITER_CHECKS } from '../../smoke/limiter.ts';
-import { LINK_CHECKS } from '../../smoke/links.ts';
-import { REFUSAL_CHECKS } from '../../smoke/refusals.ts';
-import { ROUTE_CHECKS } from '../../smoke/routes.ts';
 import { inherited } from '../support/inherited.ts';
 import { askForTicket, complete, put } from '../support/lanes.ts';
 import { startTestService } from '../support/service.ts';
@@ -62,7 +62,7 @@ test("every script in the guide's commands exists, and no command has a context 
 });
 
 test("every option of the guide's deployments exists", () => {
-  const source = readFileSync(join(ROOT, 'infra/deployment/deploy.ts'), 'utf8');
+  const source = readFileSync(join(ROOT, 'operator/deploy/deploy.ts'), 'utf8');
   const options = commands.flatMap((line) =>
     line.startsWith('npm run deploy') ? (line.match(/--[a-z-]+/g) ?? []) : [],
   );

@@ -11,7 +11,7 @@ test.each(DOCUMENTS)('%s refers only to files, folders and headings that exist',
 test('a reference to a file, a folder or a heading that does not exist is found', () => {
   const text = [
     '# One heading: two',
-    '`shared/limits.ts`, `test/docs/`, `uploads/token`, [here](#one-heading-two), [there](api.md#errors), `shared/gone.ts`',
+    '`shared/contract/limits.ts`, `test/docs/`, `uploads/token`, [here](#one-heading-two), [there](api.md#errors), `shared/gone.ts`',
     '`docs/gone/`, [here](#another), [there](../README.md#gone), [gone](gone.md), [elsewhere](https://example.org/gone)',
   ].join('\n');
   expect(brokenReferences('docs/made-up.md', text)).toEqual([

@@ -2,7 +2,7 @@ import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALARMS, type AlarmName } from '../../infra/operations/alarm-list.ts';
 import type { Fault } from '../../local-aws/service.ts';
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/limits.ts';
+import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/contract/limits.ts';
 import { measure } from '../../shared/metrics.ts';
 import {
   isAlarming,

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { requestLine } from '../../infra/local/report.ts';
 import type { Fault } from '../../local-aws/service.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
+import { ERRORS } from '../../shared/contract/errors.ts';
 import { eachOf } from '../../shared/each-of.ts';
-import { ERRORS } from '../../shared/errors.ts';
 import { randomToken } from '../../shared/ids.ts';
 import { inChunks, rawRequest, sendAndDisconnect } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  ApiError,
-  asApiError,
-  ERRORS,
-  type ErrorCode,
-  isUnavailable,
-  serviceUnavailable,
-} from '../../shared/errors.ts';
+import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
+import { ApiError, asApiError, isUnavailable, serviceUnavailable } from '../../shared/errors.ts';
 
 test('every error with status 503 has Retry-After, however it is made', () => {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => ERRORS[code].status === 503);

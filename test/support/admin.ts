@@ -15,7 +15,7 @@ export interface RunningAdmin {
   readonly outcome: Promise<AdminOutcome>;
 }
 
-const RUN = join(import.meta.dirname, '../../admin/run.ts');
+const RUN = join(import.meta.dirname, '../../operator/admin/run.ts');
 
 /** Starts `npm run admin -- …` as a separate process, without a terminal and with no credentials but those given. */
 export function startAdmin(args: readonly string[], environment: Record<string, string>): RunningAdmin {

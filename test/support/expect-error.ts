@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
 import type { RawAnswer } from './raw-http.ts';
 
 /** Expects exactly the contract's error, whichever layer answered. */

@@ -3,8 +3,8 @@ import addFormats from 'ajv-formats';
 import { ROUTES } from '../../functions/routes.ts';
 import type { Exchange } from '../../local-aws/service.ts';
 import { OPENAPI_PATH, type OpenApiDocument, openApiDocument, URL_TOO_LONG } from '../../shared/contract/document.ts';
+import { readLimits } from '../../shared/contract/limits.ts';
 import { HEADERS, type Schema } from '../../shared/contract/operation.ts';
-import { readLimits } from '../../shared/limits.ts';
 
 const DOCUMENT: OpenApiDocument = openApiDocument(Object.values(ROUTES), readLimits({}));
 /** Paths of the API; the app's distribution also serves the dashboard. */

@@ -4,7 +4,7 @@ import { toFunctionRequest } from '../../local-aws/cloudfront/function-events.ts
 import { type FunctionRuntime, loadFunction } from '../../local-aws/cloudfront/function-runtime.ts';
 import { OPENAPI_PATH } from '../../shared/contract/document.ts';
 import { FOR_PROGRAMS_PATH } from '../../shared/contract/for-programs.ts';
-import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/limits.ts';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/contract/limits.ts';
 
 export const APP_CONSTANTS = {
   MAX_UPLOAD_SIZE_BYTES: parseLimit('MAX_UPLOAD_SIZE_BYTES', undefined),

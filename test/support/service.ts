@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 import { subjectOf } from '../../local-aws/identity-provider/accounts.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { type LocalService, type ServiceOptions, startService } from '../../local-aws/service.ts';
-import type { LimitName } from '../../shared/limits.ts';
+import type { LimitName } from '../../shared/contract/limits.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import { type Credentials, writeAccount } from './accounts.ts';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/limits.ts';
+import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/contract/limits.ts';
 import { hosting } from '../api/client.ts';
 import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, refreshQueries } from '../api/queries.ts';

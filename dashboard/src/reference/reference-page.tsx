@@ -1,6 +1,6 @@
 import { Anchor, Code, Group, Table, Text, Title, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { ERRORS } from '../../../shared/errors.ts';
+import { ERRORS } from '../../../shared/contract/errors.ts';
 import { API } from '../api/client.ts';
 import { strings } from '../strings.ts';
 import { CodeBlock } from '../ui/code-block.tsx';

@@ -1,5 +1,5 @@
 import { FileHostingError, type FileRecord, type Progress } from '../../../clients/typescript/src/index.ts';
-import { INLINE_BODY_MAX_BYTES } from '../../../shared/limits.ts';
+import { INLINE_BODY_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { hosting } from '../api/client.ts';
 import { type FailureCode, failureOf } from '../api/failure.ts';
 import { nextEvent } from './next-event.ts';

@@ -4,7 +4,7 @@ import {
   UPLOAD_SLOWEST_BYTES_PER_SECOND as SLOW,
   STREAMING_PLACES_PER_ACCOUNT,
   STREAMING_PLACES_PER_ENVIRONMENT,
-} from '../../../shared/limits.ts';
+} from '../../../shared/contract/limits.ts';
 
 /** While no more places than these are taken, nothing is cut. */
 const PLENTY = (STREAMING_PLACES_PER_ENVIRONMENT * 3) / 4;

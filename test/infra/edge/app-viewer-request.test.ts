@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { parseCookies, sessionTokenIn } from '../../../shared/http/cookies.ts';
-import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
 import { hashToken } from '../../../shared/sessions/session.ts';
 import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from '../../support/run-edge-function.ts';
 

@@ -5,7 +5,7 @@ import { newApp } from '../../../infra/new-app.ts';
 import { readStage, type StageSettings } from '../../../infra/settings/stage.ts';
 import { STAGES, stageOf } from '../../../infra/stages/stages.ts';
 import type { Template, TemplateResource } from '../../../local-aws/service.ts';
-import { DELETED_BYTES_KEPT_DAYS } from '../../../shared/limits.ts';
+import { DELETED_BYTES_KEPT_DAYS } from '../../../shared/contract/limits.ts';
 import { TABLES, type TableName } from '../../../shared/tables.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../../support/synthesize-stage.ts';
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ROUTES } from '../../../functions/routes.ts';
 import { prod } from '../../../infra/stages/prod.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
+import { CONFIGURABLE_LIMITS } from '../../../shared/contract/limits.ts';
 import { methodsOf } from '../../../shared/contract/route.ts';
 import { VARIABLES } from '../../../shared/env.ts';
-import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
 import { startTestService } from '../../support/service.ts';
 import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
 

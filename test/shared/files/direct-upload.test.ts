@@ -4,6 +4,7 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../local-aws/service.ts';
+import { directTicketMs } from '../../../shared/contract/limits.ts';
 import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
@@ -11,7 +12,6 @@ import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
 import { incomingKey, newObjectKey } from '../../../shared/files/object-key.ts';
 import { COPY_PART_BYTES } from '../../../shared/files/parts.ts';
-import { directTicketMs } from '../../../shared/limits.ts';
 import {
   askForTicket,
   HOUR_MS,

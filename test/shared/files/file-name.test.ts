@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { FILE_NAME_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { cleanFileName } from '../../../shared/files/file-name.ts';
-import { FILE_NAME_MAX_BYTES } from '../../../shared/limits.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);
 const clean = (name: string | undefined) => cleanFileName(name, 'text/plain');

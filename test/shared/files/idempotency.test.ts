@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { IDEMPOTENCY_TTL_MS } from '../../../shared/contract/limits.ts';
 import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { FileRef } from '../../../shared/files/file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import { IDEMPOTENCY_TTL_MS } from '../../../shared/limits.ts';
 import { askForTicket, chunks, HOUR_MS, inTime, newAccount, put, stage, sweepAt, upload } from './actions.ts';
 import { expectBalance, usageOf } from './observe.ts';
 import { startService } from './service.ts';

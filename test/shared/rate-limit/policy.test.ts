@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ROUTES } from '../../../functions/routes.ts';
+import { CONFIGURABLE_LIMITS } from '../../../shared/contract/limits.ts';
 import { RATE_CLASSES } from '../../../shared/contract/route.ts';
-import { CONFIGURABLE_LIMITS } from '../../../shared/limits.ts';
 import { rateKey, ratePolicy, slotSizes } from '../../../shared/rate-limit/policy.ts';
 import type { Route } from '../../../shared/route.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/limits.ts';
+import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/contract/limits.ts';
 import { endSession, findSession, startSession } from '../../../shared/sessions/session.ts';
 import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';

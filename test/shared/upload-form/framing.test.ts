@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { PART_HEADERS_MAX_BYTES } from '../../../shared/upload-form/form-reader.ts';
 import { PARTS_MAX } from '../../../shared/upload-form/read-upload-form.ts';
 import { chunksOf, disposition, FIELD, FILE, formOf, readForm } from './read-form.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/limits.ts';
+import { MULTIPART_FRAMING_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { type FilePart, readUploadForm } from '../../../shared/upload-form/read-upload-form.ts';
 import { CONTENT_TYPE, chunksOf, FIELD, FILE, formOf, type Part, readForm, UNSELECTED } from './read-form.ts';
 
