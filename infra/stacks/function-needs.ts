@@ -19,7 +19,7 @@ const AUTHENTICATED: Needs = { values: ['appUrl'], limits: ['RATE_LIMIT_REQUESTS
 /** The access that storing and settling an upload needs in the inline and the streaming lane. */
 const STORING: readonly TableUse[] = [
   // The update changes the row of a leaf, when the file fills that leaf.
-  { table: 'files', actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'] },
+  { table: 'files', actions: ['PutItem', 'UpdateItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
 ];
@@ -28,8 +28,6 @@ const SETTLING: readonly TableUse[] = [
   { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem'] },
   { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
   { table: 'idempotency', actions: ['PutItem'] },
-  // Uploads that meet others of their account take turns.
-  { table: 'rateLimits', actions: ['UpdateItem'] },
 ];
 const UPLOAD_LIMITS = [
   'MAX_UPLOAD_SIZE_BYTES',

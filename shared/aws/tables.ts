@@ -66,10 +66,9 @@ export const TABLES = {
     ttl: 'expires_at',
   },
   /**
-   * Three kinds of rows:
+   * Two kinds of rows:
    * - `<class>#<limit>#<subject>`: a window of a rate limit;
-   * - `streams#<account>`: the streams of an account;
-   * - `turns#<account>#<span>`: the turns of an account's uploads in one span of time.
+   * - `streams#<account>`: the streams of an account.
    */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },
   /** One row for each key: `<account>#<Idempotency-Key>`. */

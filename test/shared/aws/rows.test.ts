@@ -33,7 +33,6 @@ const { settlementStore: settlements } = await import('../../../shared/aws/settl
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { takeStreamSlot } = await import('../../../shared/aws/stream-slot-store.ts');
 const { ticketStore: tickets } = await import('../../../shared/aws/ticket-store.ts');
-const { waitForTurn } = await import('../../../shared/aws/turns.ts');
 const { workStore: work } = await import('../../../shared/aws/work-store.ts');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -41,7 +40,7 @@ const DAY = String(Math.floor(NOW / 86_400_000));
 const deadline = () => ({ deadlineAt: Date.now() + 10_000 });
 const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10, uploadBytesPerDay: 1_000 };
 /** The end of the listing of a new account. */
-const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
+const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0 };
 const allowance = { limits, known: NOTHING_KNOWN };
 
 /** The last digit of this id is a hexadecimal 10. It puts the file into shard 2, which is 10 modulo 4. */
@@ -124,7 +123,6 @@ describe('the row of an account', () => {
       next_seq: { N: '0' },
       last_file_at: { N: '0' },
       removed: { M: {} },
-      fence: { N: '0' },
     });
   });
 
@@ -234,7 +232,7 @@ describe('the row of a file that came by a form', () => {
 describe('the row of a full leaf', () => {
   test('is work for the sweeper from its last file until its seal is written', async () => {
     const id = await newAccount();
-    const known = { nextSeq: 127, lastFileAt: NOW, fence: 0 };
+    const known = { nextSeq: 127, lastFileAt: NOW };
     await setNextSeq(id, 127);
     expect(
       await settlements.settleUpload({ file: fileOf(id), now: NOW, allowance: { limits, known } }, deadline()),
@@ -438,14 +436,6 @@ test('the row of the streams of an account is a map of leases', async () => {
     slots: { M: {} },
     expires_at: { N: String(NOW / 1_000 + 3_600) },
   });
-});
-
-test('the row of the turns of an account holds the turns of two seconds', async () => {
-  const accountId = crypto.randomUUID();
-  await waitForTurn(accountId, { failures: 0, ms: 10 }, deadline());
-  const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.rateLimits }));
-  const [row] = Items.filter(({ id }) => id?.S?.startsWith(`turns#${accountId}#`));
-  expect(row).toMatchObject({ first_at: { N: expect.any(String) }, taken_ms: { N: '20' } });
 });
 
 test('a note has the deletions of an account within 5 seconds, and stays when one was added since it was read', async () => {
