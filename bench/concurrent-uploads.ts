@@ -10,7 +10,6 @@
  */
 
 const BOUNDS_MS = { read: [2, 5], write: [3, 7], transaction: [5, 10], object: [20, 40] } as const;
-const TURNS_SPAN_MS = 2_000;
 
 /** Virtual time, in which tasks sleep. It advances from one wake-up to the next. */
 class Clock {
@@ -24,7 +23,7 @@ class Clock {
     for (const task of tasks) task.finally(() => left--);
     for (;;) {
       // Let everything that the last timer started run until its next sleep.
-      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      for (let task = 0; task < 20; task++) await Promise.resolve();
       if (left === 0) return;
       this.#timers.sort((a, b) => b.at - a.at);
       const next = this.#timers.pop();
@@ -41,8 +40,6 @@ type Outcome = 'done' | 'stale' | 'conflict';
 class Account {
   readonly clock = new Clock();
   nextSeq = 0;
-  /** For each span of time, when its first turn was taken, and how many turns were taken in it. */
-  readonly #turns = new Map<number, { readonly firstAt: number; taken: number }>();
   #busyUntil = 0;
   readonly #cancels: boolean;
   cost = { transactions: 0, writeUnits: 0, readUnits: 0 };
@@ -70,14 +67,6 @@ class Account {
   async writeOther(units: number): Promise<void> {
     this.cost.writeUnits += units;
     await this.clock.sleep(this.#latency('write'));
-  }
-  async takeTurn(turnMs: number): Promise<number> {
-    const span = Math.floor(this.clock.now / TURNS_SPAN_MS);
-    const turns = this.#turns.get(span) ?? { firstAt: this.clock.now, taken: 0 };
-    this.#turns.set(span, turns);
-    const turnAt = turns.firstAt + turns.taken++ * turnMs;
-    await this.writeOther(1);
-    return turnAt;
   }
   /** A write of the account's row alone. @returns the seq that it took; undefined when a transaction held the row at that time. */
   async take(): Promise<number | undefined> {
@@ -152,13 +141,6 @@ async function optimistic(
   }
 }
 
-const inTurns = (turnMs: number) => (account: Account) =>
-  optimistic(account, async () => {
-    const turnAt = await account.takeTurn(turnMs);
-    await account.clock.sleep(Math.max(0, turnAt - account.clock.now));
-    return account.read();
-  });
-
 const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
   'row, seq by an update of another item, leaf (before)': async (account) => {
     await account.read();
@@ -182,8 +164,6 @@ const VARIANTS: Record<string, (account: Account) => Promise<void>> = {
       await account.clock.sleep(jitter(failures, 250, 4_000));
       return account.read();
     }),
-  'optimistic; takes a turn of 12 ms, and reads': inTurns(12),
-  'optimistic; takes a turn of 20 ms, and reads': inTurns(20),
   'seq by the update that reads the account': async (account) => {
     await takeSeq(account);
     await account.storeObject();

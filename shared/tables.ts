@@ -65,11 +65,7 @@ export const TABLES = {
     partitionKey: text('token_hash'),
     ttl: 'expires_at',
   },
-  /**
-   * Two kinds of rows:
-   * - `<class>#<limit>#<subject>`: a window of a rate limit;
-   * - `turns#<account>#<span>`: the turns of an account's uploads in one span of time.
-   */
+  /** `<class>#<limit>#<subject>`: a window of a rate limit. */
   rateLimits: { variable: 'RATE_LIMITS_TABLE', partitionKey: text('id'), ttl: 'expires_at' },
   /** One row for each key: `<account>#<Idempotency-Key>`. */
   idempotency: { variable: 'IDEMPOTENCY_TABLE', partitionKey: text('id'), ttl: 'expires_at' },

@@ -11,9 +11,8 @@ import { ApiError } from './errors.ts';
  * An invocation ends like this, in milliseconds before Lambda would end it:
  *
  *     6,500  deadlineAt: no transaction starts after this
- *     4,500  the last transaction is aborted; whether it happened is unknown
- *       500  the upload has been given up: now it is known that the transaction did not happen, or its file is found;
- *            the limit is reached, and we answer
+ *     4,500  the last transaction is aborted; whether it happened is unknown (decision 0040)
+ *       500  the lease on a ticket, or its reservation, has been given back; the limit is reached, and we answer
  */
 
 /** How long one attempt of a call to the database may take. A few milliseconds are usual, so a call that takes this long has been lost. */
@@ -23,7 +22,7 @@ export const DATABASE_CALL_MS = 2_000;
  * milliseconds.
  */
 export const WRITE_PATIENCE_MS = 2_000;
-/** How long work may go on after its deadline: the time of a last call, and of the write that gives the upload up. */
+/** How long work may go on after its deadline: the time of a last call, and of the write that gives a lease or a reservation back. */
 export const WORK_AFTER_DEADLINE_MS = DATABASE_CALL_MS + (WRITE_PATIENCE_MS + DATABASE_CALL_MS);
 /**
  * How long a request waits for work that does not change its outcome, such as the removal of a deleted file's object. Such a removal

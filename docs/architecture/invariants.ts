@@ -101,16 +101,16 @@ const INVARIANTS: readonly Invariant[] = [
   },
   {
     statement:
-      'After the answer 201 the client finds its file. After an error the request has left no file, and the storage that it used is free again. After 504 `timeout` the request makes no file any more (decision 0017). There is one exception. When the database answers neither the settling transaction nor the write that gives the upload up, the client gets an error, but the file may exist, or appear later.',
-    enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/time-limit.ts'],
+      'After the answer 201 the client finds its file. After an error of 4xx the request has left no file and makes none later, and the storage that it used is free again. After a 5xx the outcome is unknown: the file may exist, or appear some minutes later. If it exists it is whole, charged and listed, and a retry under the same `Idempotency-Key` gives it (decision 0040).',
+    enforcedIn: ['shared/files/settle-upload.ts', 'shared/aws/settlement-store.ts', 'shared/aws/transactions.ts'],
     tests: [
       [
-        'test/service/time-limits.test.ts',
-        'an upload that got 504 never becomes a file, even when the next request resumes its function',
+        'test/contract/retries.test.ts',
+        'after a 503 whose outcome is unknown, a retry with the key gives the one file, which serves its bytes',
       ],
       [
         'test/shared/files/upload.test.ts',
-        'a settlement that loses all its answers makes no file afterwards, however late it arrives',
+        'a refusal is service_unavailable, and keeps the object, while an earlier request of the settlement may find room',
       ],
     ],
   },

@@ -44,10 +44,6 @@ export const ROW_SHAPES: readonly RowShape[] = [
         'M',
         'group → number of its deleted files (I4). A number of 8,192 × k means that all files of this group and of the k − 1 groups after it are deleted',
       ],
-      fence: [
-        'N',
-        'raised when an upload is given up; then no upload that has read an earlier value can make a file (I7)',
-      ],
       books_revision: ['N', 'raised by every transaction that changes the books; 0 while it is absent'],
       sent_day: ['N', 'the UTC day of `sent_bytes`, in days since 1970; absent at first'],
       sent_bytes: ['N', 'bytes sent on that day (I11); absent at first'],
@@ -220,24 +216,11 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'rateLimits',
     kind: 'window of a rate limit',
-    key: { id: key('`<class>#<limit>#<account or address>`', /^(?!turns#)/) },
+    key: { id: key('`<class>#<limit>#<account or address>`', /./) },
     attributes: {
       l: ['L', 'the time of the last use of each slot, oldest first, in units of 10 ms since the beginning of 2026'],
       u: ['L', 'how many requests each slot stands for, in the same order; only if the limit is over 120'],
       c: ['N', 'how many requests are left in the newest slot; only if the limit is over 120'],
-      expires_at: ['N', 's; TTL'],
-    },
-  },
-  {
-    table: 'rateLimits',
-    kind: 'turns of an account',
-    key: { id: key('`turns#<account id>#<time in units of 2 s>`', /^turns#/) },
-    attributes: {
-      first_at: ['N', 'ms when the first turn begins'],
-      taken_ms: [
-        'N',
-        'total length, in milliseconds, of the turns that uploads have taken; the next turn begins after it',
-      ],
       expires_at: ['N', 's; TTL'],
     },
   },

@@ -153,12 +153,12 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'in time',
     decision:
-      'A request that was answered 504 `timeout` changes nothing afterwards. Work that only cleans up delays an answer by at most two seconds (decision 0017).',
+      'A request is answered before its gateway cuts it off, and its function makes no call after the answer. Work that only cleans up delays an answer by at most two seconds (decision 0017).',
     pieces: ['test/shared/time-limit.test.ts', 'test/infra/stacks/call-times.test.ts'],
   },
   {
     name: 'retries',
     decision:
-      '`POST /files` with the same `Idempotency-Key` makes one file, however often it is repeated within 24 hours.',
+      '`POST /files` with the same `Idempotency-Key` makes one file, however often it is repeated within 24 hours. After a 5xx the outcome is unknown: the file may exist, or appear some minutes later. If it exists it is whole, charged and listed, and a retry under the same key gives it (decision 0040).',
   },
 ];

@@ -14,7 +14,7 @@ export const uploadFile = {
   needs: {
     tables: [
       // The update changes the row of a leaf, when the file fills that leaf.
-      { table: 'files', actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'] },
+      { table: 'files', actions: ['PutItem', 'UpdateItem'] },
       { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
       { table: 'idempotency', actions: ['GetItem', 'PutItem'] },
     ],

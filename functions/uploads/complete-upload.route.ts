@@ -7,8 +7,6 @@ export const COMPLETING = {
     { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem'] },
     { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },
     { table: 'idempotency', actions: ['PutItem'] },
-    // Uploads that meet others of their account take turns.
-    { table: 'rateLimits', actions: ['UpdateItem'] },
   ],
   uploads: [
     { actions: ['GetObject'], keys: ['incoming/*'] },

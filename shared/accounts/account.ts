@@ -19,8 +19,6 @@ export interface Account {
   readonly lastFileAt: number;
   /** The number of deleted files in each group of the listing (see `removed` in `shared/files/listing-counters.ts`). */
   readonly removed: ReadonlyMap<number, number>;
-  /** A transaction that makes a file fails if this number was raised after the account was read (`SettlementStore.giveUp`). */
-  readonly fence: number;
   /** Bytes sent on the last UTC day on which any were sent (`day`: days since 1970); absent before the account has sent any. */
   readonly sent?: { readonly day: number; readonly bytes: number };
   /** The storage limit that the operator set for this account, in bytes. When it is absent, the default applies. */

@@ -35,7 +35,6 @@ export function accountAt(id: string) {
  * - its books: `storage_used_bytes`, `file_count`, `key_count`, `next_seq`, `last_file_at` (epoch milliseconds), `removed` (listing group →
  *   number of its removed files), `books_revision` (0 while absent). Only transactions change the books. (`mergeRemoved` is one conditional
  *   update, which merges several entries of `removed` into one with the same meaning);
- * - `fence`: a transaction makes a file only if this value has not changed since it was read (see `SettlementStore.giveUp`);
  * - the bytes of the last day on which it sent any: `sent_bytes`, `sent_day` (days since 1970); both absent before the first such day;
  * - what the operator sets (see `administration-store.ts`): `storage_limit_bytes`; `suspended` and `deleting`, which are true or absent.
  */
@@ -56,7 +55,6 @@ export const accountStore: AccountStore = {
         keep('next_seq', ':zero'),
         keep('last_file_at', ':zero'),
         keep('removed', ':none'),
-        keep('fence', ':zero'),
       ].join(', ')} ${pictureUrl === undefined ? 'REMOVE picture_url' : ''}`,
       ExpressionAttributeNames: { '#name': 'name' },
       ExpressionAttributeValues: {
@@ -135,7 +133,6 @@ export function toAccount(item: Item): Account {
     nextSeq: readNumber(item, 'next_seq'),
     lastFileAt: readNumber(item, 'last_file_at'),
     removed: readRemoved(item),
-    fence: readNumber(item, 'fence'),
     ...(sentDay !== undefined && { sent: { day: sentDay, bytes: readNumber(item, 'sent_bytes') } }),
     ...(storageLimitBytes !== undefined && { storageLimitBytes }),
     isSuspended: item.suspended !== undefined,

@@ -26,13 +26,11 @@ export interface BookEntry {
 }
 
 /**
- * The place of a new file, by the account as it was read. A transaction with this place fails if the account's next seq or fence has
- * changed since.
+ * The place of a new file, by the account as it was read. A transaction with this place fails if the account's next seq has changed since.
  */
 export interface Place {
   readonly seq: number;
   readonly createdAt: number;
-  readonly fence: number;
 }
 
 interface Charge extends Allowance {
@@ -55,7 +53,7 @@ interface Clause {
  * The condition fails in these cases:
  * - the account is gone;
  * - a limit would be exceeded;
- * - the place of the next file, the fence or the account's own storage limit has changed since the caller read it;
+ * - the place of the next file or the account's own storage limit has changed since the caller read it;
  * - the first bytes of the day were sent since the caller read the account;
  * - the entry has a `fileCountLimit`, and the account is suspended or being deleted.
  */
@@ -94,11 +92,11 @@ function withinFileCount(limit: number): Clause {
 }
 
 /** The condition makes sure that each seq is given to exactly one file, and that `created_at` never decreases along the seqs. */
-function fileAdded({ seq, createdAt, fence }: Place): Clause {
+function fileAdded({ seq, createdAt }: Place): Clause {
   return {
     set: 'file_count = file_count + :one, next_seq = next_seq + :one, last_file_at = :createdAt',
-    when: 'next_seq = :seq AND fence = :fence',
-    values: { ':seq': seq, ':createdAt': createdAt, ':fence': fence },
+    when: 'next_seq = :seq',
+    values: { ':seq': seq, ':createdAt': createdAt },
   };
 }
 

@@ -129,7 +129,7 @@ export const ticketStore: TicketStore = {
   },
 };
 
-/** The row of a new ticket. The write needs no condition, because the id of the ticket is new. */
+/** The row of a new ticket. The write fails if the row exists. Then an earlier attempt has written the ticket. */
 export function newTicket(ticket: Ticket): TransactWritePut {
   const { TableName, Key } = ticketAt(ticket);
   const Item = {
@@ -142,7 +142,7 @@ export function newTicket(ticket: Ticket): TransactWritePut {
     ...(ticket.idempotency && { idempotency: claimAttributes(ticket.idempotency) }),
     ends_at: ticket.endsAt,
   };
-  return { TableName, Item };
+  return { TableName, Item, ConditionExpression: 'attribute_not_exists(id)' };
 }
 
 /**

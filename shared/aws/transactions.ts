@@ -17,8 +17,9 @@ const LONGEST_DELAY_MS = 500;
 const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 /**
- * Writes all items or none. It tries again when DynamoDB cancels the transaction because another writer was at work on one of the items.
- * The SDK does not do this. Without these retries, half of 60 simultaneous writers of one item would fail.
+ * Writes all items or none. When DynamoDB cancels the transaction because another writer was at work on one of the items, it waits for a
+ * random time, which doubles with each attempt, and tries again. The SDK does not do this. Without these retries, half of 60 simultaneous
+ * writers of one item would fail.
  *
  * All attempts carry one request token. So when the answer to an attempt was lost, the next attempt does not apply the writes a second
  * time. When the answer to the last attempt is lost, the caller gets `service_unavailable` although the items may be written. So the items
@@ -29,9 +30,9 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  * @throws ApiError `timeout` when the deadline has passed before the first attempt; `service_unavailable` when the conflict lasted until
  *   the deadline, or the answer was lost.
  */
-export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadline): Promise<void> {
-  const command = { TransactItems: items, ClientRequestToken: randomUUID() };
-  await retryConflicts(() => dynamoDb.send(new TransactWriteCommand(command)), { deadlineAt });
+export async function transact(items: TransactWriteItem[], deadline: Deadline): Promise<void> {
+  const command = newCommand(items);
+  await repeat(() => dynamoDb.send(command), isPassing, deadline);
 }
 
 /**
@@ -40,16 +41,25 @@ export async function transact(items: TransactWriteItem[], { deadlineAt }: Deadl
  * @throws ApiError `service_unavailable` when the conflict lasted for {@link WRITE_PATIENCE_MS}, or no answer came in time.
  */
 export function writeItem<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  return retryConflicts(attempt, { deadlineAt: Date.now() + WRITE_PATIENCE_MS });
+  return repeat(attempt, isPassing, { deadlineAt: Date.now() + WRITE_PATIENCE_MS });
 }
 
-async function retryConflicts<Result>(attempt: () => Promise<Result>, { deadlineAt }: Deadline): Promise<Result> {
+function newCommand(items: TransactWriteItem[]): TransactWriteCommand {
+  return new TransactWriteCommand({ TransactItems: items, ClientRequestToken: randomUUID() });
+}
+
+/** @param attempt  gets the number of attempts that have failed. @param mayPass  whether another attempt may succeed after this error. */
+async function repeat<Result>(
+  attempt: (failures: number) => Promise<Result>,
+  mayPass: (error: unknown) => boolean,
+  { deadlineAt }: Deadline,
+): Promise<Result> {
   checkDeadline({ deadlineAt });
   for (let failures = 0; ; failures++) {
     try {
-      return await limited(deadlineAt + DATABASE_CALL_MS, attempt, lostAnswer);
+      return await limited(deadlineAt + DATABASE_CALL_MS, () => attempt(failures), lostAnswer);
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!mayPass(error)) throw error;
       const delayMs = jitter(failures);
       if (Date.now() + delayMs >= deadlineAt) throw serviceUnavailable({ cause: error });
       await inTime(sleep(delayMs));
@@ -58,6 +68,11 @@ async function retryConflicts<Result>(attempt: () => Promise<Result>, { deadline
 }
 
 const lostAnswer = () => serviceUnavailable({ detail: 'the last attempt was not answered in time' });
+
+/** A random wait, up to a bound that doubles with each attempt. So writers that conflicted once are unlikely to conflict again. */
+function jitter(failures: number): number {
+  return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
+}
 
 /**
  * What a cancelled transaction reports about each of its items, in their order.
@@ -81,58 +96,92 @@ export type FailedItems = ReadonlyMap<ItemName, Item>;
 export type NamedItems = Partial<Record<ItemName, TransactWriteItem>>;
 
 /**
- * Writes all items or none, as {@link transact} does.
+ * Writes all items or none, as {@link transact} does. All attempts write the same items.
  * @returns undefined when they were written; else the items whose condition failed.
- * @throws ApiError `unauthorized` when the account has been suspended or deleted; and what {@link transact} throws.
+ * @throws as {@link transactByAccount}.
  */
-export async function transactOnBooks(items: NamedItems, deadline: Deadline): Promise<FailedItems | undefined> {
-  try {
-    await transact(Object.values(items), deadline);
-    return undefined;
-  } catch (error) {
-    const failed = failedItems(items, error);
-    if (failed.size === 0) throw error;
-    return failed;
-  }
+export function transactOnBooks(items: NamedItems, deadline: Deadline): Promise<FailedItems | undefined> {
+  return transactByAccount({ items, outcomeOf: (failed) => failed }, deadline);
 }
 
-/** Why nothing was written by {@link tryOnBooks}. */
-export interface NotWritten {
-  /** The items whose condition failed; none when another writer was at work on one of the items. */
-  readonly failed: FailedItems;
-  /** True when the SDK has sent the transaction more than once: then an earlier request may still be on its way. */
-  readonly mayArriveLate: boolean;
+/** A transaction on the books whose items depend on the account as it was read. */
+interface ByAccount<Outcome> {
+  readonly items: NamedItems;
+  /** What the failed conditions mean; undefined when they may hold for items that are built again. */
+  outcomeOf(failed: FailedItems): Outcome | undefined;
+  /**
+   * Reads the account again, and gives the items for its new state. Each attempt with new items has a request token of its own. So the items
+   * need conditions by which only one of the attempts can succeed, even if one of them arrives late.
+   */
+  rebuild?(): Promise<NamedItems>;
 }
 
 /**
- * Writes all items or none, and does not try again when another writer is at work on one of them.
- * @returns undefined when they were written.
- * @throws as {@link transactOnBooks}.
+ * Writes all items or none. When another writer was at work on one of the items, or a condition failed because the account has changed, it
+ * waits as {@link transact} does, builds the items again, and tries again.
+ * @returns undefined when the items were written; else the outcome. Then they were not written, and will not be.
+ * @throws ApiError `unauthorized` when the account has been suspended or deleted; `service_unavailable` also when the account has refused
+ *   the last request, but an earlier one may still arrive; and what {@link transact} throws.
  */
-export async function tryOnBooks(items: NamedItems, { deadlineAt }: Deadline): Promise<NotWritten | undefined> {
-  checkDeadline({ deadlineAt });
-  const command = new TransactWriteCommand({ TransactItems: Object.values(items), ClientRequestToken: randomUUID() });
+export async function transactByAccount<Outcome>(
+  { items, outcomeOf, rebuild }: ByAccount<Outcome>,
+  deadline: Deadline,
+): Promise<Outcome | undefined> {
+  let latest = items;
+  let command = newCommand(Object.values(latest));
+  let failed: FailedItems = new Map();
+  let outcome: Outcome | undefined;
+  let mayArriveLate = false;
+  const attempt = async (failures: number) => {
+    if (rebuild && failures > 0) {
+      latest = await rebuild();
+      command = newCommand(Object.values(latest));
+    }
+    return dynamoDb.send(command);
+  };
+  const mayPass = (error: unknown) => {
+    mayArriveLate ||= wasSentAgain(error);
+    failed = failedItems(latest, error);
+    if (failed.size === 0) return isPassing(error);
+    if (isClosed(failed)) return false;
+    outcome = outcomeOf(failed);
+    return outcome === undefined;
+  };
   try {
-    await limited(deadlineAt + DATABASE_CALL_MS, () => dynamoDb.send(command), lostAnswer);
+    await repeat(attempt, mayPass, deadline);
     return undefined;
   } catch (error) {
-    const failed = failedItems(items, error);
-    if (failed.size === 0 && !isPassing(error)) throw error;
-    return { failed, mayArriveLate: (error as TransactionCanceledException).$metadata.attempts !== 1 };
+    // A row, ticket or record that refuses one request refuses every other as well. But an account may get room again.
+    const isFinal = [...failed.keys()].some((name) => name !== 'account');
+    if (mayArriveLate && !isFinal) {
+      throw serviceUnavailable({ detail: 'an earlier request may still be applied', cause: error });
+    }
+    if (isClosed(failed)) {
+      throw new ApiError('unauthorized', { detail: 'the account is suspended or gone', cause: error });
+    }
+    if (outcome === undefined) throw error;
+    return outcome;
   }
 }
 
-/** @throws ApiError `unauthorized` when a condition failed because the account has been suspended or deleted. */
+/** True when the SDK has sent a request more than once. Then an earlier one, whose answer was lost, may still be on its way. */
+function wasSentAgain(error: unknown): boolean {
+  const isAnswer = error instanceof TransactionCanceledException || error instanceof TransactionConflictException;
+  return isAnswer && error.$metadata.attempts !== 1;
+}
+
+/** True when the account is suspended or gone. The row of a file that exists says more: then the transaction has happened. */
+function isClosed(failed: FailedItems): boolean {
+  const account = failed.get('account');
+  return account !== undefined && !failed.has('row') && (account.id === undefined || account.suspended !== undefined);
+}
+
 function failedItems(items: NamedItems, error: unknown): FailedItems {
   const names = Object.keys(items) as ItemName[];
   const failed = new Map<ItemName, Item>();
   failedConditions(error).forEach((found, index) => {
     if (found) failed.set(names[index] as ItemName, found);
   });
-  const account = failed.get('account');
-  if (account && (!account.id || account.suspended)) {
-    throw new ApiError('unauthorized', { detail: 'the account is suspended or gone', cause: error });
-  }
   return failed;
 }
 
@@ -144,9 +193,4 @@ function isPassing(error: unknown): boolean {
   if (error instanceof TransactionConflictException) return true;
   const codes = cancellationReasons(error).flatMap(({ Code }) => (Code === undefined || Code === 'None' ? [] : Code));
   return codes.length > 0 && codes.every((code) => PASSING.has(code));
-}
-
-/** A random wait, up to a bound that doubles with each attempt. So writers that conflicted once are unlikely to conflict again. */
-export function jitter(attempt: number): number {
-  return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
 }

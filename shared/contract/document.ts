@@ -113,6 +113,10 @@ function describe(maxUploadBytes: number): string {
     '',
     `A file may have at most ${maxUploadBytes.toLocaleString('en-US')} bytes. Answers to counted requests say in \`RateLimit\` how many requests are left.`,
     'Retry 429 and 5xx with exponential backoff, not before `Retry-After`.',
+    '',
+    'A 5xx, or a lost connection, means that the outcome is unknown: the request may have happened, or may still happen within some',
+    'minutes. If the file of an upload exists, it is whole, charged and listed. The same upload under the same `Idempotency-Key` gives this',
+    'file, or makes it. Without that header, a repeated upload may make a second file. After a 4xx there is no file, and there will be none.',
   ].join('\n');
 }
 

@@ -92,7 +92,8 @@ ${Object.entries(ERRORS)
   .map(([code, { status }]) => `| ${status} | \`${code}\` | ${ADVICE[code as ErrorCode]} |`)
   .join('\n')}
 
-Handle a lost connection like 503. Repeat five times at most, after random waits of up to 1, 2, 4, 8 and 16 seconds, never before
+After a 5xx or a lost connection the outcome is unknown: the file may exist, or appear some minutes later. The same upload under the same
+\`Idempotency-Key\` gives this file, or makes it. Repeat five times at most, after random waits of up to 1, 2, 4, 8 and 16 seconds, never before
 \`Retry-After\`.
 `;
 }

@@ -1,6 +1,5 @@
 import { type Refusal, refusalError } from '../accounts/allowance.ts';
-import { serviceUnavailable } from '../errors.ts';
-import { describeError, log } from '../log.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { type Lane, measure } from '../metrics.ts';
 import type { StoredFile } from './file.ts';
 import { replay } from './idempotency.ts';
@@ -21,13 +20,11 @@ export interface SettledUpload {
 /**
  * Makes a file of a staged upload. One transaction charges, counts and lists the file, and records it for its `Idempotency-Key`.
  *
- * When the transaction throws, for example because its answer is lost, we give the upload up. Giving up either makes sure that the
- * transaction has not happened and cannot happen any more, or finds the file. The outcome stays unknown only if the database does not
- * answer this second write either. In that case the client gets an error, although the file may exist. Such a file is consistent and can be
- * deleted. See invariant I7 of `docs/architecture.md`.
+ * An error of 5xx says that the outcome is unknown: the transaction may have happened, or may still happen (decision 0040). So the object
+ * stays, because a file may need it. If there is no such file, the walk of the bucket removes the object.
  * @throws ApiError `storage_limit_exceeded`; `rate_limit_exceeded` for the bytes of the day; `idempotency_conflict` when another request
- *   took the key meanwhile; `timeout` when the upload took too long; `service_unavailable`. In all these cases the upload is discarded,
- *   unless giving it up has failed.
+ *   took the key meanwhile; `unauthorized`. Then there is no file and will be none, so the object is removed. `timeout` when the upload took
+ *   too long; `service_unavailable`.
  */
 export async function settleUpload(
   stores: SettlingStores,
@@ -42,9 +39,8 @@ export async function settleUpload(
   try {
     outcome = await stores.settlements.settleUpload(settlement, { deadlineAt });
   } catch (error) {
-    const found = await giveUp(stores, file);
-    if (!found) throw error;
-    return { file: found, isReplay: false };
+    if (error instanceof ApiError && error.status < 500) await discardUpload(stores, file);
+    throw error;
   }
   if (typeof outcome === 'object') {
     await tidyGroups(stores.accounts, file.accountId, outcome.seq);
@@ -52,23 +48,6 @@ export async function settleUpload(
   }
   await discardUpload(stores, file);
   return refused(stores, staged, outcome, clock());
-}
-
-/**
- * Makes sure that an upload whose settlement failed never becomes a file, then removes its object.
- * @returns the file, if it has become one already.
- */
-async function giveUp(stores: SettlingStores, file: UnsettledFile): Promise<StoredFile | undefined> {
-  try {
-    const found = await stores.settlements.giveUp(file);
-    if (found) return found;
-  } catch (error) {
-    // The object stays, because there may be a file that needs it. If there is none, the walk of the bucket removes the object.
-    log('warn', 'upload not given up; it may have become a file', { fileId: file.id, ...describeError(error) });
-    return undefined;
-  }
-  await discardUpload(stores, file);
-  return undefined;
 }
 
 /**

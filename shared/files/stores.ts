@@ -86,7 +86,7 @@ export interface NewClaim extends IdempotencyClaim {
 }
 
 /** The part of an account that decides the place of its next file. */
-export type ListingEnd = Pick<Account, 'nextSeq' | 'lastFileAt' | 'fence'>;
+export type ListingEnd = Pick<Account, 'nextSeq' | 'lastFileAt'>;
 
 /** A file before it has a place in the listing. It gets its `createdAt` together with that place. */
 export type UnsettledFile = Omit<StoredFile, 'createdAt'>;
@@ -98,13 +98,11 @@ export interface Settled {
 }
 
 /**
- * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition failed.
- * It throws `service_unavailable` when the transaction failed, or only its answer was lost; `unauthorized` when the account is suspended or
- * gone; and `timeout` when the deadline had passed before it began.
- *
- * The SDK may have sent a transaction several times, so an earlier request may still arrive after a condition has failed. `settleUpload`
- * makes sure that such a request writes nothing. But `settleTicket` may still happen until the caller ends its attempt
- * ({@link TicketStore.endAttempt}), and `reserve` at any time. A ticket that appears so late ends like any other.
+ * The transactions that charge storage. Each writes everything or nothing. Its result says that it has happened, or which condition failed:
+ * then nothing was written, and nothing will be. It throws `unauthorized` when the account is suspended or gone, and `timeout` when the
+ * deadline had passed before it began. It throws `service_unavailable`, or `timeout` later, when the outcome is unknown: the transaction may
+ * have happened, or may happen some minutes later (decision 0040). After that, only `settleTicket` can be prevented, by the end of the
+ * attempt ({@link TicketStore.endAttempt}). A ticket of which its client does not know ends like any other.
  */
 export interface SettlementStore {
   /**
@@ -121,13 +119,6 @@ export interface SettlementStore {
     },
     deadline: Deadline,
   ): Promise<Settled | 'key taken' | Refusal>;
-
-  /**
-   * Makes sure that an upload by a form never becomes a file: from here on no settlement of the upload can succeed, however late it
-   * arrives. Other uploads of the account that are under way try again.
-   * @returns the file, if it is one already.
-   */
-  giveUp(file: UnsettledFile): Promise<StoredFile | undefined>;
 
   /**
    * Writes a ticket, charges its size, and counts its bytes as sent. A ticket takes no place among the account's files, but is refused

@@ -7,8 +7,9 @@ import type { SweepingStores, WalkState } from './work-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy ends with its function. Bytes in
- * `incoming/` may be needed for longer. The walk keeps them as long as their ticket has a row.
+ * No upload or copy still uses an object of this age: a stream ends within 15 minutes, and a copy ends with its function. A transaction that
+ * is on its way after that arrives within minutes, because AWS refuses a request that was signed longer ago. Bytes in `incoming/` may be
+ * needed for longer. The walk keeps them as long as their ticket has a row.
  */
 const MIN_AGE_MS = DAY_MS + 3_600_000;
 const CONCURRENCY = 16;
@@ -20,8 +21,9 @@ interface Walked {
 
 /**
  * Compares the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died before it
- * wrote a row or a note for the sweeper. Others come from a write that arrived after its row was removed. A walk begins once a day. It goes
- * on page by page until it is over. If `deadlineAt` passes before that, the next call continues the walk.
+ * wrote a row or a note for the sweeper, or from an upload whose client was told that the outcome is unknown. Others come from a write that
+ * arrived after its row was removed. A walk begins once a day. It goes on page by page until it is over. If `deadlineAt` passes before that,
+ * the next call continues the walk.
  *
  * Each object is compared with the rows once, when it is a day old. If a row refers to the object then, only a deletion or the end of a
  * ticket can remove this row later, and both remove the object first. So a walk compares only objects that no earlier walk has compared.

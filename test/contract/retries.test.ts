@@ -101,6 +101,53 @@ describe('contract: retries', () => {
   });
 
   test.for([
+    ['happened', 'error-after', 'never', 'true'],
+    ['did not happen', 'error-before', 'never', null],
+    ['happens before the retry', 'late', 'before', 'true'],
+    ['happens after the retry', 'late', 'after', null],
+  ] as const)(
+    'after a 503 whose outcome is unknown, a retry with the key gives the one file, which serves its bytes: the first upload %s',
+    async ([, effect, when, replayed]) => {
+      const { byKey, id } = await service.newAccount();
+      const late = Promise.withResolvers<void>();
+      const fault = service.front.faults.add({
+        match: { operation: 'TransactWriteItems' },
+        effect: effect === 'late' ? { lateBy: late.promise } : effect,
+        times: 3,
+      });
+      expect((await byKey.upload('a', 'once', keyed('k'))).status).toBe(503);
+      fault.remove();
+      const happenLate = async () => {
+        late.resolve();
+        await fault.lateAnswers();
+      };
+      if (when === 'before') await happenLate();
+      const again = await byKey.upload('a', 'once', keyed('k'));
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, replayed]);
+      if (when === 'after') await happenLate();
+      const { body: list } = await byKey.request('GET', '/files');
+      expect(list).toMatchObject({ items: [again.body], total: 1 });
+      expect(await (await fetch(String(again.body.url))).text()).toBe('once');
+      expect((await service.rowsOf(id)).length).toBe(1);
+    },
+  );
+
+  test('after a 503 without a key the file may appear, and then it serves its bytes', async () => {
+    const { byKey } = await service.newAccount();
+    const late = Promise.withResolvers<void>();
+    const match = { operation: 'TransactWriteItems' };
+    const fault = service.front.faults.add({ match, effect: { lateBy: late.promise }, times: 3 });
+    expect((await byKey.upload('a', 'late')).status).toBe(503);
+    fault.remove();
+    expect((await byKey.request('GET', '/files')).body).toMatchObject({ items: [], total: 0 });
+    late.resolve();
+    await fault.lateAnswers();
+    const { body } = await byKey.request<{ items: { url: string }[] }>('GET', '/files');
+    expect(body).toMatchObject({ items: [{ name: 'a', size_bytes: 4 }], total: 1 });
+    expect(await (await fetch(String(body.items[0]?.url))).text()).toBe('late');
+  });
+
+  test.for([
     ['no characters', ''],
     ['256 characters', 'x'.repeat(256)],
     ['non-ASCII characters', 'naïve'],

@@ -43,7 +43,7 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
 
 async function expectBalance(operator: Operator): Promise<void> {
   await operator.expireDeadlines();
-  // An object that is stored after its upload was given up has no row.
+  // An object has no row if it was stored too late for its upload.
   await walkEverything(operator);
   await operator.sweep();
   const { problems, unfinished } = await readBooks(operator);
@@ -55,7 +55,7 @@ const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).
 /** These tests mostly wait. So the tests of both services run at the same time. */
 describe('contract: in time', () => {
   describe.concurrent('when a function has 10 seconds', () => {
-    test('an upload that got 504 never becomes a file, even when the next request resumes its function', {
+    test('an upload that got 504 before its transaction never becomes a file, even when the next request resumes its function', {
       concurrent: false,
     }, async () => {
       const { id, byKey } = await hurried.newAccount();
@@ -75,15 +75,32 @@ describe('contract: in time', () => {
       await expectBalance(hurriedOperator);
     });
 
-    test('an upload that S3 answers only after its deadline is given up, and is 504 at once', {
+    test('an upload that S3 answers only after its deadline begins no transaction and is 504, and the walk removes its object', {
       concurrent: false,
     }, async () => {
       const account = await hurried.newAccount();
       const late = { match: s3('PutObject'), effect: { delayMs: 3_900 }, times: 1 } as const;
-      const { result, ms } = await withFault(hurried, late, () => timed(() => account.byKey.upload('late', 'hello')));
-      expect([result.status, result.body]).toEqual([504, { error: 'timeout' }]);
-      expect(ms).toBeLessThan(EARLY_ANSWER_MS - 1_000);
+      const mark = hurried.front.meter.mark();
+      const answer = await withFault(hurried, late, () => account.byKey.upload('late', 'hello'));
+      expect([answer.status, answer.body]).toEqual([504, { error: 'timeout' }]);
+      const operations = hurried.front.meter.since(mark).calls.map(({ operation }) => operation);
+      expect(operations).not.toContain('TransactWriteItems');
+      await expectBalance(hurriedOperator);
       await expectNoTrace(hurried, account);
+    });
+
+    test('an upload whose transaction happens but is not answered in time is 503, and a retry under its key gives its file', {
+      concurrent: false,
+    }, async () => {
+      const { id, byKey } = await hurried.newAccount();
+      const keyed = { headers: { 'idempotency-key': 'k' } };
+      const silent = { match: { operation: 'TransactWriteItems' }, effect: { delayMs: 60_000 } } as const;
+      const answer = await withFault(hurried, silent, () => byKey.upload('silent', 'hello', keyed));
+      expect([answer.status, answer.body]).toEqual([503, { error: 'service_unavailable' }]);
+      const again = await byKey.upload('silent', 'hello', keyed);
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+      expect(await namesOf(id)).toEqual(['silent']);
+      await expectBalance(hurriedOperator);
     });
 
     test('a completion that got 504 makes no file until it is tried again', { concurrent: false }, async () => {

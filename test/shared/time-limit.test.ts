@@ -71,7 +71,7 @@ test('work that only tidies up ends in time, and within the limit of its request
   expect(Date.now() - startedAt).toBeLessThan(TIDYING_MS + 1_500);
 });
 
-test('the deadline of an invocation leaves time for a last call, for giving up and for the answer', () => {
+test('the deadline of an invocation leaves time for a last call, for giving a lease back and for the answer', () => {
   const invocation = { getRemainingTimeInMillis: () => 28_000 };
   expect(deadlineOf(invocation).deadlineAt - Date.now()).toBeCloseTo(21_500, -2);
   expect(() => checkDeadline(deadlineOf(invocation))).not.toThrow();

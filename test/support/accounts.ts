@@ -34,7 +34,7 @@ export async function writeAccount(
   const id = accountIdOf(urls.identity_provider_url, subject);
   const { token, session } = await newSession(id);
   const { key, stored } = await newKey(id);
-  const none = { storage_used_bytes: 0, file_count: 0, next_seq: 0, last_file_at: 0, removed: {}, fence: 0 };
+  const none = { storage_used_bytes: 0, file_count: 0, next_seq: 0, last_file_at: 0, removed: {} };
   const profile = { email, name: claims?.name, picture_url: claims?.picture, created_at: session.createdAt };
   const account = { id, ...profile, key_count: 1, ...none };
   const rows: readonly (readonly [TableName, Record<string, unknown>])[] = [

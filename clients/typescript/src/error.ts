@@ -120,7 +120,10 @@ export class FileHostingError extends Error {
     this.#isFinal = isFinal;
   }
 
-  /** True when the same request may succeed soon. */
+  /**
+   * True when the same request may succeed soon. Except after `rate_limit_exceeded`, the outcome of this request is unknown: an upload may
+   * have made its file, or may still make it. The same upload with the same `idempotencyKey` gives this file.
+   */
   get isTemporary(): boolean {
     if (this.#isFinal || (this.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) return false;
     // A 2xx whose body cannot be parsed was cut off on its way.

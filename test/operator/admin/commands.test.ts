@@ -137,7 +137,7 @@ describe('show', () => {
   test('replaces control characters in what it prints', async () => {
     const id = crypto.randomUUID();
     const [zero, words] = [{ N: '0' }, { S: '\u001b[2J\nstate open\u202e' }];
-    const files = { file_count: zero, next_seq: zero, last_file_at: zero, removed: { M: {} }, fence: zero };
+    const files = { file_count: zero, next_seq: zero, last_file_at: zero, removed: { M: {} } };
     const books = { created_at: zero, storage_used_bytes: zero, ...files };
     const Item = { id: { S: id }, email: { S: 'odd@example.com' }, name: words, ...books };
     await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.accounts, Item }));

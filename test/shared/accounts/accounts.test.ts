@@ -25,7 +25,6 @@ describe('a login', () => {
       nextSeq: 0,
       lastFileAt: 0,
       removed: new Map(),
-      fence: 0,
       isSuspended: false,
     });
     expect(await getAccount(accounts, someone.id)).toEqual(account);
@@ -45,7 +44,6 @@ describe('a login', () => {
       nextSeq: 1,
       lastFileAt: 1_000,
       removed: new Map(),
-      fence: 0,
       isSuspended: false,
     });
   });

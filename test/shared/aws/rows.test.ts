@@ -32,7 +32,6 @@ const { sealStore: seals } = await import('../../../shared/aws/seal-store.ts');
 const { settlementStore: settlements } = await import('../../../shared/aws/settlement-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 const { ticketStore: tickets } = await import('../../../shared/aws/ticket-store.ts');
-const { waitForTurn } = await import('../../../shared/aws/turns.ts');
 const { workStore: work } = await import('../../../shared/aws/work-store.ts');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -40,7 +39,7 @@ const DAY = String(Math.floor(NOW / 86_400_000));
 const deadline = () => ({ deadlineAt: Date.now() + 10_000 });
 const limits = { storageLimitBytes: Number.MAX_SAFE_INTEGER, fileCountLimit: 10, uploadBytesPerDay: 1_000 };
 /** The end of the listing of a new account. */
-const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0, fence: 0 };
+const NOTHING_KNOWN = { nextSeq: 0, lastFileAt: 0 };
 const allowance = { limits, known: NOTHING_KNOWN };
 
 /** The last digit of this id is a hexadecimal 10. It puts the file into shard 2, which is 10 modulo 4. */
@@ -123,7 +122,6 @@ describe('the row of an account', () => {
       next_seq: { N: '0' },
       last_file_at: { N: '0' },
       removed: { M: {} },
-      fence: { N: '0' },
     });
   });
 
@@ -233,7 +231,7 @@ describe('the row of a file that came by a form', () => {
 describe('the row of a full leaf', () => {
   test('is work for the sweeper from its last file until its seal is written', async () => {
     const id = await newAccount();
-    const known = { nextSeq: 127, lastFileAt: NOW, fence: 0 };
+    const known = { nextSeq: 127, lastFileAt: NOW };
     await setNextSeq(id, 127);
     expect(
       await settlements.settleUpload({ file: fileOf(id), now: NOW, allowance: { limits, known } }, deadline()),
@@ -423,14 +421,6 @@ describe('the row of a rate limit', () => {
     const [l, u] = [{ L: [{ N: '0' }, { N: '6' }] }, { L: [{ N: '2' }, { N: '2' }] }];
     expect(await rowOf('shared')).toEqual({ id: { S: 'shared' }, l, u, c: { N: '0' }, expires_at: expiry });
   });
-});
-
-test('the row of the turns of an account holds the turns of two seconds', async () => {
-  const accountId = crypto.randomUUID();
-  await waitForTurn(accountId, { failures: 0, ms: 10 }, deadline());
-  const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.rateLimits }));
-  const [row] = Items.filter(({ id }) => id?.S?.startsWith(`turns#${accountId}#`));
-  expect(row).toMatchObject({ first_at: { N: expect.any(String) }, taken_ms: { N: '20' } });
 });
 
 test('a note has the deletions of an account within 5 seconds, and stays when one was added since it was read', async () => {

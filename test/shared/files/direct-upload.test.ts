@@ -412,7 +412,7 @@ describe('attempts to complete a ticket', () => {
     const next = { objectKey: newObjectKey(), until: Date.now() + 1_000 };
     expect(await stores.tickets.beginAttempt(ref, next, Date.now())).toBe('begun');
     const file = { ...ref, name: 'a', mimeType: 'a/b', sizeBytes: 5, objectKey: late };
-    const known = { nextSeq: 0, lastFileAt: 0, fence: 0 };
+    const known = { nextSeq: 0, lastFileAt: 0 };
     const settlement = { ticket, file, known, now: Date.now(), fileCountLimit: 9 };
     expect(await stores.settlements.settleTicket(settlement, inTime())).toBe('not pending');
     expect(await stores.tickets.endAttempt(ref, late)).toBe('ended');
@@ -685,4 +685,21 @@ describe('a reservation that loses all its answers', () => {
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
+});
+
+test('a reservation that meets another writer is charged once, although its lost first request arrives late', async () => {
+  const accountId = await newAccount(service);
+  const late = Promise.withResolvers<void>();
+  const add = (effect: 'transaction-conflict' | { lateBy: Promise<void> }) =>
+    service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 1 });
+  const lost = add({ lateBy: late.promise });
+  add('transaction-conflict');
+  const ticket = await newTicket(service, accountId, 5);
+  late.resolve();
+  await lost.lateAnswers();
+  expect(await usageOf(service, accountId)).toEqual({ bytes: 5, files: 0 });
+  await put(ticket, 'hello');
+  await complete(accountId, ticket.id);
+  await sweepLater(service);
+  await expectBalance(service, accountId, { files: 1, bytes: 5 });
 });

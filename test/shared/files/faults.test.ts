@@ -6,6 +6,8 @@ import { eachOf } from '../../../shared/each-of.ts';
 import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
+import type { StoredFile } from '../../../shared/files/file.ts';
+import { getFile } from '../../../shared/files/file-record.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
@@ -51,14 +53,22 @@ interface Scenario {
   readonly afterError?: readonly number[];
   /** True when the work uploads a form. Then its object and parts may have no row, and the walk of the bucket removes them. */
   readonly isForm?: true;
+  /** Does the work again under the same `Idempotency-Key`. Then the account has exactly this file, whatever the fault was. */
+  readonly retry?: (accountId: string) => Promise<StoredFile>;
 }
 
 const SCENARIOS: Record<string, Scenario> = {
-  'a small upload': { begin: async (accountId) => () => upload(service, accountId), files: 1, isForm: true },
+  'a small upload': {
+    begin: async (accountId) => () => upload(service, accountId),
+    files: 1,
+    isForm: true,
+    afterError: [0, 1],
+  },
   'a large upload': {
     begin: async (accountId) => () => upload(service, accountId, LARGE),
     files: 1,
     isForm: true,
+    afterError: [0, 1],
   },
   'a large upload that breaks off': {
     begin: async (accountId) => () => stage(service, accountId, broken(LARGE, new Error('the client has left'))),
@@ -87,9 +97,16 @@ const SCENARIOS: Record<string, Scenario> = {
     files: 0,
   },
   'an upload with a key': {
-    begin: async (accountId) => () => upload(service, accountId, 'hello', { idempotencyKey: 'k' }),
+    begin: async (accountId) => () => upload(service, accountId, 'hello', KEY),
     files: 1,
     isForm: true,
+    retry: async (accountId) => (await upload(service, accountId, 'hello', KEY)).file,
+  },
+  'a large upload with a key': {
+    begin: async (accountId) => () => upload(service, accountId, LARGE, KEY),
+    files: 1,
+    isForm: true,
+    retry: async (accountId) => (await upload(service, accountId, LARGE, KEY)).file,
   },
   'an upload that is refused when it is settled': {
     begin: async (accountId) => {
@@ -174,6 +191,7 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 };
 const LARGE = randomBytes(PART_BYTES + 1);
+const KEY = { idempotencyKey: 'k' };
 
 /** A ticket whose bytes have arrived. */
 async function arrived(accountId: string) {
@@ -214,7 +232,7 @@ async function sweepNotesOf(accountId: string): Promise<void> {
 const LATENESS = IS_THOROUGH ? (['after the work', 'after the sweeper'] as const) : (['after the work'] as const);
 
 /** Tries each fault at each call that the work makes: many at the same time, each in an account of its own. */
-async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
+async function tryEverywhere({ begin, files, afterError = [0], retry }: Scenario) {
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, await begin(await newAccount(service)));
   const nths = Array.from({ length: calls }, (_, index) => index + 1);
   const trials = nths.flatMap((nth) =>
@@ -226,8 +244,9 @@ async function tryEverywhere({ begin, files, afterError = [0] }: Scenario) {
     const accountId = await newAccount(service);
     const { end, lateKey, happenLate } = await applyFault(trial.fault, trial.nth, await begin(accountId));
     if (trial.late === 'after the work') await happenLate();
-    const possible = { success: [files], error: afterError, death: [0, 1] }[end];
-    return { accountId, possible, lateKey, happenLate, trial: { ...trial, end } };
+    const retried = await retry?.(accountId);
+    const possible = retried ? [1] : { success: [files], error: afterError, death: [0, 1] }[end];
+    return { accountId, possible, retried, lateKey, happenLate, trial: { ...trial, end } };
   });
 }
 
@@ -275,11 +294,12 @@ test.each(Object.entries(SCENARIOS))(
     const veryLate = trials.filter(({ trial }) => trial.late === 'after the sweeper');
     await eachOf(veryLate, 16, ({ happenLate }) => happenLate());
     if (veryLate.length > 0) for (const hours of [4, 5]) await sweepAt(service, Date.now() + hours * HOUR_MS);
-    for (const { accountId, possible, trial } of trials) {
+    for (const { accountId, possible, retried, trial } of trials) {
       const { differences, computed } = await auditAccount(stores, accountId);
       const left = (await statesOf(service, accountId)).filter((state) => state !== 'ready');
       expect({ trial, differences, left }).toEqual({ trial, differences: [], left: [] });
       expect(possible, JSON.stringify(trial)).toContain(computed.fileCount);
+      if (retried) expect(await getFile(stores, retried)).toMatchObject(retried);
     }
     // The sweeper leaves only two kinds of objects to the walk of the bucket: objects of forms that made no file, and objects that appeared
     // late.

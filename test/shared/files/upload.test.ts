@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../shared/errors.ts';
+import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { getFile } from '../../../shared/files/file-record.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
@@ -98,10 +99,10 @@ describe('the files of an account may be as large as its storage limit', () => {
     const accountId = await newAccount(service, { ownLimitBytes: 20 });
     const staged = await stage(service, accountId, chunks(randomBytes(20)));
     if (staged.kind !== 'stored') throw new Error('the content was not stored');
-    const { nextSeq, lastFileAt, fence } = staged.allowance.known;
+    const { nextSeq, lastFileAt } = staged.allowance.known;
     const allowance = {
       limits: { ...ACCOUNT_LIMITS, storageLimitBytes: 10 },
-      known: { nextSeq, lastFileAt, fence, ...known },
+      known: { nextSeq, lastFileAt, ...known },
     };
     const stale = { ...staged, allowance };
     const { file } = await settleUpload(stores, stale, inTime());
@@ -131,8 +132,7 @@ describe('an upload that ends early', () => {
 
   test('an upload whose form turns out to be invalid after its file was stored leaves nothing behind', async () => {
     const accountId = await newAccount(service);
-    const staged = await stage(service, accountId, chunks('x'));
-    if (staged.kind !== 'stored') throw new Error('the content was not stored');
+    const staged = await stageStored(accountId);
     await discardUpload(stores, staged.file);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
@@ -145,8 +145,7 @@ describe('an upload that ends early', () => {
     fault.remove();
     expect(await statesOf(service, accountId)).toEqual([]);
     expect(await keysInBucket(service)).toHaveLength(before.length + 1);
-    await forgetWalk(service);
-    await sweepAt(service, Date.now() + 48 * HOUR_MS);
+    await walkLater();
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -181,6 +180,18 @@ test('an upload whose parts were removed meanwhile fails with timeout, and leave
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
+/** Stores the content of an upload, and does not settle it. */
+async function stageStored(accountId: string) {
+  const staged = await stage(service, accountId, chunks('hello'));
+  if (staged.kind !== 'stored') throw new Error('the content was not stored');
+  return staged;
+}
+
+async function walkLater() {
+  await forgetWalk(service);
+  await sweepAt(service, Date.now() + 48 * HOUR_MS);
+}
+
 describe('settling an upload', () => {
   test.each([
     ['a connection that ends before the write', 'cut'],
@@ -196,16 +207,104 @@ describe('settling an upload', () => {
   });
 
   test.each([
-    ['happened', 'error-after', true],
-    ['did not happen', 'error-before', false],
-  ] as const)('a settlement that loses all its answers is looked up: it %s', async (_, effect, isSettled) => {
+    ['happened', 'error-after', 'never', true],
+    ['did not happen', 'error-before', 'never', false],
+    ['happens before the retry', 'late', 'before', true],
+    ['happens after the retry', 'late', 'after', false],
+  ] as const)(
+    'a settlement that loses all its answers is service_unavailable, and a retry with its key gives the one file, whole: the settlement %s',
+    async (_, effect, when, isReplay) => {
+      const accountId = await newAccount(service);
+      const key = { idempotencyKey: 'k' };
+      const late = Promise.withResolvers<void>();
+      const fault = service.front.faults.add({
+        match: { operation: 'TransactWriteItems' },
+        effect: effect === 'late' ? { lateBy: late.promise } : effect,
+        times: 3,
+      });
+      await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject({ code: 'service_unavailable' });
+      expect(fault.hits).toBe(3);
+      const happenLate = async () => {
+        late.resolve();
+        await fault.lateAnswers();
+      };
+      if (when === 'before') await happenLate();
+      const retried = await upload(service, accountId, 'hello', key);
+      expect(retried.isReplay).toBe(isReplay);
+      if (when === 'after') await happenLate();
+      await walkLater();
+      await expectBalance(service, accountId, { files: 1, bytes: 5 });
+      expect(await getFile(stores, { accountId, id: retried.file.id })).toMatchObject(retried.file);
+    },
+  );
+
+  test('a settlement that happens after its client got an error makes a file that is whole, charged and listed', async () => {
     const accountId = await newAccount(service);
-    const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
-    const uploading = upload(service, accountId);
-    if (isSettled) expect((await uploading).file.sizeBytes).toBe(5);
-    else await expect(uploading).rejects.toMatchObject({ code: 'service_unavailable' });
-    expect(fault.hits).toBe(3);
-    await expectBalance(service, accountId, isSettled ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
+    const late = Promise.withResolvers<void>();
+    const fault = service.front.faults.add({
+      match: { operation: 'TransactWriteItems' },
+      effect: { lateBy: late.promise },
+      times: 3,
+    });
+    await expect(upload(service, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
+    late.resolve();
+    await fault.lateAnswers();
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('an object whose settlement can no longer happen is removed by the walk of the bucket', async () => {
+    const accountId = await newAccount(service);
+    const before = await keysInBucket(service);
+    service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect: 'error-before', times: 3 });
+    await expect(upload(service, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await keysInBucket(service)).toHaveLength(before.length + 1);
+    await walkLater();
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('a refused settlement removes its object at once', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stageStored(accountId);
+    await upload(service, accountId, 'other');
+    const full = { ...ACCOUNT_LIMITS, storageLimitBytes: 5 };
+    const refused = settleUpload(stores, { ...staged, allowance: { ...staged.allowance, limits: full } }, inTime());
+    await expect(refused).rejects.toMatchObject({ code: 'storage_limit_exceeded' });
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('a refusal is service_unavailable, and keeps the object, while an earlier request of the settlement may find room', async () => {
+    const accountId = await newAccount(service);
+    const { file: other } = await upload(service, accountId, 'other');
+    const staged = await stageStored(accountId);
+    const late = Promise.withResolvers<void>();
+    const fault = service.front.faults.add({
+      match: { operation: 'TransactWriteItems' },
+      effect: { lateBy: late.promise },
+      times: 1,
+    });
+    const full = { ...ACCOUNT_LIMITS, storageLimitBytes: 5 };
+    const refused = settleUpload(stores, { ...staged, allowance: { ...staged.allowance, limits: full } }, inTime());
+    await expect(refused).rejects.toMatchObject({ code: 'service_unavailable' });
+    await deleteFile(stores, other, inTime());
+    late.resolve();
+    await fault.lateAnswers();
+    expect(await getFile(stores, { accountId, id: staged.file.id })).toMatchObject(staged.file);
+    await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('a settlement whose account was suspended meanwhile is unauthorized, and removes its object', async () => {
+    const accountId = await newAccount(service);
+    const staged = await stageStored(accountId);
+    await service.engine.send(
+      new UpdateItemCommand({
+        TableName: service.tables.accounts,
+        Key: { id: { S: accountId } },
+        UpdateExpression: 'SET suspended = :true',
+        ExpressionAttributeValues: { ':true': { BOOL: true } },
+      }),
+    );
+    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'unauthorized' });
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
   test('several attempts to settle the same upload at the same time charge it once', async () => {
@@ -213,24 +312,6 @@ describe('settling an upload', () => {
     const staged = await stage(service, accountId, chunks('hello'));
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => settleUpload(stores, staged, inTime())));
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
-    await expectBalance(service, accountId, { files: 1, bytes: 5 });
-  });
-
-  test('a settlement that loses all its answers makes no file afterwards, however late it arrives', async () => {
-    const accountId = await newAccount(service);
-    const staged = await stage(service, accountId, chunks('hello'));
-    const late = Promise.withResolvers<void>();
-    const fault = service.front.faults.add({
-      match: { operation: 'TransactWriteItems' },
-      effect: { lateBy: late.promise },
-      times: 3,
-    });
-    await expect(settleUpload(stores, staged, inTime())).rejects.toMatchObject({ code: 'service_unavailable' });
-    expect(fault.hits).toBe(3);
-    late.resolve();
-    await fault.lateAnswers();
-    await expectBalance(service, accountId, { files: 0, bytes: 0 });
-    await upload(service, accountId);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
@@ -243,22 +324,14 @@ describe('settling an upload', () => {
     await expectBalance(service, accountId, { files: 16, bytes: 16 });
   });
 
-  test('waits for a turn before its first attempt while uploads of the account conflict with each other', async () => {
+  test('reads the account again when another file of the account was settled meanwhile', async () => {
     const accountId = await newAccount(service);
-    const stageOne = () => stage(service, accountId, chunks('x'));
-    const settle = async (staged: Awaited<ReturnType<typeof stage>>) => {
-      const mark = service.front.meter.mark();
-      await settleUpload(stores, staged, inTime());
-      return service.front.meter.since(mark).calls.map(({ operation }) => operation);
-    };
-    const [one, two] = [await stageOne(), await stageOne()];
-    expect(await settle(one)).toEqual(['TransactWriteItems']);
-    const turn = ['UpdateItem', 'GetItem', 'TransactWriteItems'];
-    expect(await settle(two)).toEqual(['TransactWriteItems', ...turn]);
-    for (const staged of [await stageOne(), await stageOne()]) expect(await settle(staged)).toEqual(turn);
-    await sleep(2_100);
-    expect(await settle(await stageOne())).toEqual(['TransactWriteItems']);
-    await expectBalance(service, accountId, { files: 5, bytes: 5 });
+    const [one, two] = [await stageStored(accountId), await stageStored(accountId)];
+    const mark = service.front.meter.mark();
+    for (const staged of [one, two]) await settleUpload(stores, staged, inTime());
+    const operations = service.front.meter.since(mark).calls.map(({ operation }) => operation);
+    expect(operations).toEqual(['TransactWriteItems', 'TransactWriteItems', 'GetItem', 'TransactWriteItems']);
+    await expectBalance(service, accountId, { files: 2, bytes: 10 });
   });
 
   test('never dates a file before an older one, even when a clock is behind', async () => {
