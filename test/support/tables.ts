@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
 
@@ -22,6 +27,13 @@ export async function createTables(client: DynamoDBClient): Promise<Record<Table
     await client.send(new CreateTableCommand(createTableInput(names[name], table)));
   }
   return names;
+}
+
+/** Writes the smallest row of an account. @returns the id of the account. */
+export async function putAccount(client: DynamoDBClient, tables: Record<TableName, string>): Promise<string> {
+  const id = randomUUID();
+  await client.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
+  return id;
 }
 
 function createTableInput(tableName: string, table: TableDefinition): CreateTableCommandInput {

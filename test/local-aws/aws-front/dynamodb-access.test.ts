@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
-  CreateTableCommand,
   DeleteItemCommand,
   type DynamoDBClient,
   ExecuteStatementCommand,
@@ -16,27 +14,13 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { beforeEach, expect, test } from 'vitest';
 import type { Grant } from '../../../local-aws/aws-front/gate.ts';
-import { dynamoDbClient as engineClient } from '../../support/tables.ts';
-import { ACCOUNT, allow, dynamoDbClient, failureOf, frontOfFile, principal } from './front.ts';
+import { ACCOUNT, allow, createTable, dynamoDbClient, failureOf, frontOfFile, principal } from './front.ts';
 
 const denied: Grant[] = [];
 beforeEach(() => void denied.splice(0));
 const front = await frontOfFile({ onDenied: (grant) => denied.push(grant) });
-const TABLE = `access-${randomUUID()}`;
-const OTHER = `other-${randomUUID()}`;
+const [TABLE, OTHER] = [await createTable(), await createTable()];
 const tableArn = (name: string) => `arn:aws:dynamodb:${ACCOUNT.region}:${ACCOUNT.accountId}:table/${name}`;
-const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' as const }];
-for (const TableName of [TABLE, OTHER]) {
-  await engineClient().send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      KeySchema,
-      GlobalSecondaryIndexes: [{ IndexName: 'by-id', KeySchema, Projection: { ProjectionType: 'ALL' } }],
-    }),
-  );
-}
 
 function clientWith(actions: string[], resources: string[]): DynamoDBClient {
   const user = principal('user', allow(actions, resources));

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
 import {
-  CreateTableCommand,
   DeleteItemCommand,
   GetItemCommand,
   PutItemCommand,
@@ -18,6 +17,7 @@ import {
   ADMIN,
   allow,
   BUCKET,
+  createTable,
   dynamoDbClient,
   failureOf,
   frontOfFile,
@@ -29,17 +29,7 @@ import {
 const other = principal('other', allow('*', '*'));
 const dataDir = temporaryDirectory();
 const front = await frontOfFile({ dataDir, principals: [other], secrets: { secret: 'value' } });
-const [TABLE, OTHER] = [`faults-${randomUUID()}`, `others-${randomUUID()}`];
-for (const TableName of [TABLE, OTHER]) {
-  await engineClient().send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-    }),
-  );
-}
+const [TABLE, OTHER] = [await createTable(), await createTable()];
 const client = dynamoDbClient(front);
 const s3 = s3Client(front);
 /** Gives up after 200 ms. It is only for calls that are never answered: on a busy machine other calls may take as long. */

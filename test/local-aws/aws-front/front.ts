@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
 import { type AwsFront, type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
 import type { PolicyDocument } from '../../../local-aws/aws-front/policy-document.ts';
 import type { Principal } from '../../../local-aws/aws-front/principals.ts';
+import { dynamoDbClient as engineClient } from '../../support/tables.ts';
 
 export const ACCOUNT = { region: 'us-east-1', accountId: '000000000000' };
 export const BUCKET = 'files';
@@ -47,6 +48,22 @@ export async function frontOfFile(options: Partial<AwsFrontOptions> = {}): Promi
     front.faults.assertApplied();
   });
   return front;
+}
+
+/** Creates a table with the key `id` and the index `by-id`, past every front. @returns its name. */
+export async function createTable(): Promise<string> {
+  const TableName = `table-${randomUUID()}`;
+  const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' as const }];
+  await engineClient().send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema,
+      GlobalSecondaryIndexes: [{ IndexName: 'by-id', KeySchema, Projection: { ProjectionType: 'ALL' } }],
+    }),
+  );
+  return TableName;
 }
 
 /** A directory that is deleted when the process ends. */

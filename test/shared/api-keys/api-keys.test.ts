@@ -1,10 +1,10 @@
-import { DeleteItemCommand, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
 import { uuidv7 } from '../../../shared/ids.ts';
 import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
+import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
@@ -18,11 +18,7 @@ beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-async function newAccount(): Promise<string> {
-  const id = crypto.randomUUID();
-  await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
-  return id;
-}
+const newAccount = () => putAccount(engine, tables);
 
 async function keyCount(id: string): Promise<number> {
   const { Item } = await engine.send(new GetItemCommand({ TableName: tables.accounts, Key: { id: { S: id } } }));

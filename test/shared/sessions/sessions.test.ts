@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/contract/limits.ts';
 import { endSession, findSession, startSession } from '../../../shared/sessions/session.ts';
 import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
+import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
@@ -19,11 +19,7 @@ beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-async function newAccount(): Promise<string> {
-  const id = crypto.randomUUID();
-  await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
-  return id;
-}
+const newAccount = () => putAccount(engine, tables);
 
 async function start(accountId?: string): Promise<string> {
   const id = accountId ?? (await newAccount());

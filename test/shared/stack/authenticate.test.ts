@@ -1,4 +1,3 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../shared/api-keys/api-key.ts';
 import type { ApiEvent } from '../../../shared/http/request.ts';
@@ -6,7 +5,7 @@ import { startSession } from '../../../shared/sessions/session.ts';
 import { authenticate } from '../../../shared/stack/authenticate.ts';
 import type { Middleware } from '../../../shared/stack/route-stack.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
+import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
@@ -14,15 +13,12 @@ const proxy = await startDynamoDbProxy();
 const { apiKeyStore, apiKeyCredentials: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 
-const keyOwner = crypto.randomUUID();
-const browserOwner = crypto.randomUUID();
+const keyOwner = await putAccount(engine, tables);
+const browserOwner = await putAccount(engine, tables);
 let key: string;
 let token: string;
 
 beforeAll(async () => {
-  for (const id of [keyOwner, browserOwner]) {
-    await engine.send(new PutItemCommand({ TableName: tables.accounts, Item: { id: { S: id } } }));
-  }
   const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
   ({ key } = await createApiKey(apiKeyStore, request));
   token = await startSession(sessions, browserOwner);
