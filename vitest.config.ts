@@ -2,10 +2,10 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 export const COMMON = {
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
-  // Background work is quick, but not on a busy machine.
-  expect: { poll: { timeout: 20_000 } },
+  // These end a test that hangs. No test comes near them, not even on a busy machine.
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+  expect: { poll: { timeout: 120_000 } },
 };
 
 /** Tests of modules that read their environment when they load: each file needs an environment of its own. */

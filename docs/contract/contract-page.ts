@@ -3,10 +3,13 @@ import { CONTRACT_ROWS, type ContractRow } from './rows.ts';
 
 /**
  * `docs/contract.md`: each row with its tests.
- * @throws Error naming the rows that no test of the public API shows, or a path in `pieces` that has no test.
+ * @throws Error naming the rows that no test of the public API shows, the groups of contract tests that no row names, or a path in `pieces`
+ *   that has no test.
  */
 export function contractPage(): string {
   const tests = listTests();
+  const stray = new Set(tests.filter(isStray).map(({ name, file }) => `"${groupOf(name)}" (${file})`));
+  if (stray.size > 0) throw new Error(`no row of the contract names these groups of tests: ${[...stray].join(', ')}`);
   const untested = CONTRACT_ROWS.filter((row) => testsOfApi(row, tests).length === 0);
   if (untested.length > 0)
     throw new Error(`no test of the public API shows: ${untested.map(({ name }) => name).join(', ')}`);
@@ -28,6 +31,15 @@ function section(row: ContractRow, tests: readonly ListedTest[]): string[] {
     return `- unit tests in \`${place}\``;
   });
   return [...['', `## ${row.name}`, '', row.decision, ''], ...['Tests:', '', ...new Set(ofApi), ...ofParts]];
+}
+
+const groupOf = (name: string) => name.split(' > ')[0] ?? name;
+
+/** True for a test of the contract that no row names. */
+function isStray({ name, file }: ListedTest): boolean {
+  const group = groupOf(name);
+  const isOfContract = group.startsWith('contract:') || file.startsWith('test/contract/');
+  return isOfContract && !CONTRACT_ROWS.some((row) => group === `contract: ${row.name}`);
 }
 
 function testsOfApi({ name }: ContractRow, tests: readonly ListedTest[]): ListedTest[] {

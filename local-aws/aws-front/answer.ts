@@ -82,7 +82,7 @@ async function applyFault(
   }
   if (typeof effect === 'object') {
     const reply = await perform(call, progress);
-    await setTimeout(effect.delayMs);
+    await ('delayMs' in effect ? setTimeout(effect.delayMs) : effect.answeredAfter.catch(() => {}));
     return reply;
   }
   switch (effect) {

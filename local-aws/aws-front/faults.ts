@@ -14,6 +14,7 @@ import type { Call, ServiceName } from './protocol.ts';
  * - `cut-after`: the call is performed, but then the connection ends.
  * - `delayMs`: the call is performed, and answered this many milliseconds later. Calls that were sent together then overlap for
  *   certain, so that the meter counts them as one round.
+ * - `answeredAfter`: the call is performed, and answered when the promise settles.
  * - `lateBy`: the connection ends once the whole request has arrived, and the call is performed only later: after this many
  *   milliseconds, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
  */
@@ -26,6 +27,7 @@ export type FaultEffect =
   | 'cut'
   | 'cut-after'
   | { readonly delayMs: number }
+  | { readonly answeredAfter: Promise<unknown> }
   | { readonly lateBy: number | Promise<unknown> };
 
 /** The operations that can conflict with a transaction. */

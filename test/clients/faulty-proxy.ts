@@ -44,6 +44,8 @@ export interface FaultyProxy {
   addFaults(step: Step, ...faults: readonly Fault[]): void;
   /** Resolves when the first byte of a request of this step has arrived. */
   arrival(step: Step): Promise<void>;
+  /** Resolves when the service has answered a request of this step, whether or not the answer is passed on. */
+  answer(step: Step): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,11 +53,11 @@ export interface FaultyProxy {
 export async function startFaultyProxy(rootUrl: string): Promise<FaultyProxy> {
   const faults = new Map<Step, Fault[]>();
   const requests: Passed[] = [];
-  const arrivals = new Map<Step, PromiseWithResolvers<void>>();
-  const arrivalOf = (step: Step) => {
-    const arrival = arrivals.get(step) ?? Promise.withResolvers<void>();
-    arrivals.set(step, arrival);
-    return arrival;
+  const events = new Map<string, PromiseWithResolvers<void>>();
+  const eventOf = (what: 'arrival' | 'answer', step: Step) => {
+    const event = events.get(`${what} ${step}`) ?? Promise.withResolvers<void>();
+    events.set(`${what} ${step}`, event);
+    return event;
   };
   /** The storage's own address, which the service puts into tickets. */
   let storage = '';
@@ -63,13 +65,18 @@ export async function startFaultyProxy(rootUrl: string): Promise<FaultyProxy> {
     const step = stepOf(incoming, isStorage);
     const { method = '', url = '', headers } = incoming;
     requests.push({ step, method, url, headers, at: performance.now() });
-    arrivalOf(step).resolve();
+    eventOf('arrival', step).resolve();
     const fault = faults.get(step)?.shift();
-    const edit = (text: string) =>
-      text.replace(/"url":"(https?:\/\/[^/]+)(\/[^"]*X-Amz-Signature[^"]*)"/, (_, origin: string, path: string) => {
-        storage = origin;
-        return `"url":"${addressOf(storageServer)}${path}"`;
-      });
+    const edit = (text: string) => {
+      eventOf('answer', step).resolve();
+      return text.replace(
+        /"url":"(https?:\/\/[^/]+)(\/[^"]*X-Amz-Signature[^"]*)"/,
+        (_, origin: string, path: string) => {
+          storage = origin;
+          return `"url":"${addressOf(storageServer)}${path}"`;
+        },
+      );
+    };
     pass(incoming, response, target, fault, edit);
   };
   const appServer = createServer((incoming, response) => take(incoming, response, new URL(rootUrl), false));
@@ -81,7 +88,8 @@ export async function startFaultyProxy(rootUrl: string): Promise<FaultyProxy> {
     url: addressOf(appServer),
     requests,
     addFaults: (step, ...more) => void faults.set(step, [...(faults.get(step) ?? []), ...more]),
-    arrival: (step) => arrivalOf(step).promise,
+    arrival: (step) => eventOf('arrival', step).promise,
+    answer: (step) => eventOf('answer', step).promise,
     async close() {
       for (const server of [appServer, storageServer]) {
         server.closeAllConnections();

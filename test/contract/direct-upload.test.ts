@@ -176,16 +176,15 @@ describe('contract: direct uploads', () => {
     const fresh = await service.newAccount();
     const ticket = await ticketFor('late', {}, fresh);
     await put(ticket, 'late');
-    const stuck = service.front.faults.add({
-      match: { operation: 'CopyObject' },
-      effect: { delayMs: 8_000 },
-      times: 1,
-    });
+    const released = Promise.withResolvers<void>();
+    const effect = { answeredAfter: released.promise };
+    const stuck = service.front.faults.add({ match: { operation: 'CopyObject' }, effect });
     const first = fresh.byKey.request('POST', `/uploads/${ticket.id}/complete`);
     await expect.poll(() => stuck.hits).toBe(1);
     const { status, body, headers } = await fresh.byKey.request('POST', `/uploads/${ticket.id}/complete`);
     expect([status, body]).toEqual([503, { error: 'service_unavailable' }]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    released.resolve();
     expect((await first).status).toBe(201);
     stuck.remove();
     await service.deliverEvents();

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
-import type { ERRORS } from '../../shared/contract/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../shared/contract/limits.ts';
 import { methodsOf } from '../../shared/contract/route.ts';
 import type { Route } from '../../shared/route.ts';
 import { type Answer, client } from '../support/client.ts';
+import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart } from '../support/forms.ts';
 import { borrowTestService } from '../support/service.ts';
@@ -16,23 +16,16 @@ afterAll(() => service.close());
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 
-/** Expects exactly the contract's error, whichever layer answered. */
-function expectError(answer: Answer, status: number, code: keyof typeof ERRORS): void {
-  expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: code } });
-  expect(answer.headers.get('content-type') ?? '').toMatch(/^application\/json\b/);
-  expect(answer.headers.get('x-request-id') ?? '').toMatch(/\S/);
-}
-
 const pathOf = (route: Route) => route.path.replace('{id}', UNKNOWN_ID).replace('/api/v1', '');
 const guarded = Object.values<Route>(ROUTES).filter(({ access }) => access !== 'public');
 
 describe('contract: errors', () => {
   test('an error of a function or of the edge has only its code', async () => {
     const { byKey, bySession } = account;
-    expectError(await byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
-    expectError(await byKey.request('GET', '/files?page=0'), 400, 'invalid_request');
-    expectError(await byKey.request('GET', '//files'), 404, 'not_found');
-    expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(5_000_000) }), 413, 'file_too_large');
+    expectError(await byKey.request('GET', `/files/${UNKNOWN_ID}`), 'not_found', 404);
+    expectError(await byKey.request('GET', '/files?page=0'), 'invalid_request', 400);
+    expectError(await byKey.request('GET', '//files'), 'not_found', 404);
+    expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(5_000_000) }), 'file_too_large', 413);
   });
 
   test('a successful answer has a request id, too', async () => {
@@ -45,15 +38,15 @@ describe('contract: errors', () => {
     const fault = service.front.faults.add({ match, effect: 'error-before' });
     const answer = await account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
     fault.remove();
-    expectError(answer, 503, 'service_unavailable');
+    expectError(answer, 'service_unavailable', 503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('a function that is killed during a request answers service_unavailable, and the next request succeeds', async () => {
     const answer = await answerOfKilledFunction();
-    expectError(answer, 503, 'service_unavailable');
+    expectError(answer, 'service_unavailable', 503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expectError(await account.byKey.request('GET', `/files/${UNKNOWN_ID}`), 404, 'not_found');
+    expectError(await account.byKey.request('GET', `/files/${UNKNOWN_ID}`), 'not_found', 404);
   });
 });
 
@@ -69,7 +62,7 @@ async function answerOfKilledFunction(): Promise<Answer> {
         return true;
       },
     },
-    effect: { delayMs: 2_000 },
+    effect: 'timeout',
   });
   const request = account.byKey.request('GET', `/files/${UNKNOWN_ID}`);
   await reached.promise;
@@ -82,10 +75,10 @@ describe('contract: codes', () => {
   test('an unknown route is 404 with any method and credential', async () => {
     for (const path of ['/nothing', '/files/a/b/c', '/api-keys/a/b', '/auth', '/filesystem']) {
       for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'PATCH']) {
-        expectError(await account.byKey.request(method, path), 404, 'not_found');
+        expectError(await account.byKey.request(method, path), 'not_found', 404);
       }
     }
-    expectError(await client(service.urls.root_url).request('GET', '/nothing'), 404, 'not_found');
+    expectError(await client(service.urls.root_url).request('GET', '/nothing'), 'not_found', 404);
   });
 
   test('a known route with an unsupported method is 405, and Allow lists its methods', async () => {
@@ -93,7 +86,7 @@ describe('contract: codes', () => {
     for (const path of paths) {
       const methods = Object.values<Route>(ROUTES).flatMap((route) => (route.path === path ? methodsOf(route) : []));
       const answer = await client(service.urls.root_url).request('PATCH', path.replace('{id}', UNKNOWN_ID));
-      expectError(answer, 405, 'method_not_allowed');
+      expectError(answer, 'method_not_allowed', 405);
       expect(answer.headers.get('allow')?.split(', ').sort()).toEqual([...methods].sort());
     }
   });
@@ -101,17 +94,17 @@ describe('contract: codes', () => {
   test('a body with an unsupported Content-Type is 415', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
       const json = { body: '{"name":"a","mime_type":"a/b","size_bytes":1}', headers: { 'content-type': type } };
-      expectError(await account.byKey.request('POST', '/uploads', json), 415, 'unsupported_media_type');
+      expectError(await account.byKey.request('POST', '/uploads', json), 'unsupported_media_type', 415);
       const init = { body: 'name=x', headers: { 'content-type': type } };
-      expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
-      expectError(await account.bySession.request('POST', '/api-keys', init), 415, 'unsupported_media_type');
+      expectError(await account.byKey.request('POST', '/files', init), 'unsupported_media_type', 415);
+      expectError(await account.bySession.request('POST', '/api-keys', init), 'unsupported_media_type', 415);
     }
   });
 
   test('a file sent as the body itself, without a form, is 415 at any size', async () => {
     for (const size of [10, 6_000_000]) {
       const init = { body: Buffer.alloc(size), headers: { 'content-type': 'application/octet-stream' } };
-      expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
+      expectError(await account.byKey.request('POST', '/files', init), 'unsupported_media_type', 415);
     }
   });
 
@@ -129,13 +122,13 @@ describe('contract: codes', () => {
         const headers = { 'content-type': type, 'content-encoding': encoding };
         const init = { ...rest, headers, body: typeof body === 'function' ? body() : body };
         const answer = await fresh.byKey.request('POST', '/files', init);
-        expectError(answer, 415, 'unsupported_media_type');
+        expectError(answer, 'unsupported_media_type', 415);
         expect(answer.headers.get('accept-encoding')).toBe('identity');
         expect(answer.headers.get('ratelimit')).toMatch(/^"uploads"/);
       }
       const init = { headers: { 'content-type': 'application/json', 'content-encoding': encoding }, body: json };
       for (const path of ['/api-keys', '/uploads']) {
-        expectError(await fresh.bySession.request('POST', path, init), 415, 'unsupported_media_type');
+        expectError(await fresh.bySession.request('POST', path, init), 'unsupported_media_type', 415);
       }
     }
     await expectNoTrace(service, fresh);
@@ -150,8 +143,8 @@ describe('contract: codes', () => {
   test('a malformed body is 400', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['', '{', '[]', 'null', '"name"', '{"name":1}', '{"name":""}', '{}', '\u0000']) {
-      expectError(await account.bySession.request('POST', '/api-keys', { body, headers }), 400, 'invalid_request');
-      expectError(await account.byKey.request('POST', '/uploads', { body, headers }), 400, 'invalid_request');
+      expectError(await account.bySession.request('POST', '/api-keys', { body, headers }), 'invalid_request', 400);
+      expectError(await account.byKey.request('POST', '/uploads', { body, headers }), 'invalid_request', 400);
     }
   });
 
@@ -168,7 +161,7 @@ describe('contract: codes', () => {
     const init = { duplex: 'half', headers: { 'content-type': 'application/json' } } as const;
     for (const path of ['/api-keys', '/files', '/uploads']) {
       const answer = await account.bySession.request('POST', path, { ...init, body: stream() });
-      expectError(answer, 411, 'length_required');
+      expectError(answer, 'length_required', 411);
     }
   });
 
@@ -182,7 +175,7 @@ describe('contract: codes', () => {
       ['POST', (id: string) => `/uploads/${id}/complete`],
     ] as const) {
       for (const id of [String(body.id), UNKNOWN_ID, 'no-uuid', '%23leaf%23000000']) {
-        expectError(await stranger.byKey.request(method, path(id)), 404, 'not_found');
+        expectError(await stranger.byKey.request(method, path(id)), 'not_found', 404);
       }
     }
     expect((await account.byKey.request('GET', `/files/${body.id}`)).status).toBe(200);
@@ -192,26 +185,26 @@ describe('contract: codes', () => {
 describe('contract: order of checks', () => {
   test('every guarded route is 401 without a credential, before the rest of the request is checked', async () => {
     for (const route of guarded) {
-      const bad = { body: route.method === 'POST' ? '{' : undefined };
+      const bad = { body: route.method === 'GET' ? undefined : '{' };
       const answer = await client(service.urls.base_url).request(route.method, `${pathOf(route)}?page=zero`, bad);
-      expectError(answer, 401, 'unauthorized');
+      expectError(answer, 'unauthorized', 401);
     }
   });
 
   test('a body too large for any function is 413, but only after route and credential are checked', async () => {
     const init = { body: 'x'.repeat(5_000_000), headers: { 'content-type': 'application/json' } };
-    expectError(await client(service.urls.root_url).request('POST', '/nothing', init), 404, 'not_found');
-    expectError(await client(service.urls.base_url).request('POST', '/files', init), 401, 'unauthorized');
-    expectError(await account.byKey.request('POST', '/files', init), 415, 'unsupported_media_type');
-    expectError(await account.byKey.request('POST', '/uploads', init), 413, 'file_too_large');
+    expectError(await client(service.urls.root_url).request('POST', '/nothing', init), 'not_found', 404);
+    expectError(await client(service.urls.base_url).request('POST', '/files', init), 'unauthorized', 401);
+    expectError(await account.byKey.request('POST', '/files', init), 'unsupported_media_type', 415);
+    expectError(await account.byKey.request('POST', '/uploads', init), 'file_too_large', 413);
   });
 
   test('a cross-site request with a cookie is 403 before it is counted and its body is checked', async () => {
     const foreign = client(service.urls.base_url, { cookie: account.cookie });
     for (const route of guarded.filter(({ method }) => method !== 'GET')) {
-      const init = { headers: { origin: 'https://evil.example' }, body: route.method === 'POST' ? '{' : undefined };
+      const init = { headers: { origin: 'https://evil.example' }, body: route.method === 'GET' ? undefined : '{' };
       const answer = await foreign.request(route.method, pathOf(route), init);
-      expectError(answer, 403, 'forbidden');
+      expectError(answer, 'forbidden', 403);
       expect(answer.headers.get('ratelimit')).toBeNull();
     }
   });
@@ -226,7 +219,7 @@ describe('contract: edge', () => {
         for (const method of ['GET', 'POST', 'DELETE', 'PATCH']) {
           const by = client(gateway, { key: account.key });
           const answer = await by.request(method, path, { headers: { ...headers } as Record<string, string> });
-          expectError(answer, 403, 'forbidden');
+          expectError(answer, 'forbidden', 403);
           requests.push(answer.headers.get('x-request-id') ?? '');
         }
       }

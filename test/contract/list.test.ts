@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FaultSubject } from '../../local-aws/service.ts';
 import { skipSeqs } from '../support/generated-files.ts';
 import { operatorOf } from '../support/operator.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -30,17 +31,20 @@ describe('contract: list order', () => {
   test('the newest file is the one that was ready last, whenever its upload began', async () => {
     const { byKey } = await service.newAccount();
     const reached = Promise.withResolvers<void>();
-    const predicate = () => {
+    let slowKey: string | undefined;
+    const predicate = ({ key }: FaultSubject) => {
+      slowKey ??= key;
       reached.resolve();
-      return true;
+      return key === slowKey;
     };
     const match = { service: 's3', operation: 'PutObject', predicate } as const;
-    service.front.faults.add({ match, effect: { delayMs: 3_000 }, times: 1 });
+    const released = Promise.withResolvers<void>();
+    service.front.faults.add({ match, effect: { answeredAfter: released.promise } });
     const slow = byKey.upload('slow', 'slow');
     await reached.promise;
-    const lastFirst: unknown[] = [];
-    const uploads = [slow, byKey.upload('quick', 'quick')];
-    await Promise.all(uploads.map((upload) => upload.then(({ body }) => lastFirst.unshift(body))));
+    const quick = await byKey.upload('quick', 'quick');
+    released.resolve();
+    const lastFirst = [(await slow).body, quick.body];
     expect((await byKey.request<Page>('GET', '/files')).body.items).toEqual(lastFirst);
   });
 

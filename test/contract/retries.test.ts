@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FaultSubject } from '../../local-aws/service.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -45,15 +46,20 @@ describe('contract: retries', () => {
   test('the second of two simultaneous uploads to finish gets the record of the first', async () => {
     const { byKey, id } = await service.newAccount();
     const reached = Promise.withResolvers<void>();
-    const predicate = () => {
+    let slowKey: string | undefined;
+    const predicate = ({ key }: FaultSubject) => {
+      slowKey ??= key;
       reached.resolve();
-      return true;
+      return key === slowKey;
     };
     const match = { service: 's3', operation: 'PutObject', predicate } as const;
-    service.front.faults.add({ match, effect: { delayMs: 2_000 }, times: 1 });
+    const released = Promise.withResolvers<void>();
+    service.front.faults.add({ match, effect: { answeredAfter: released.promise } });
     const slow = byKey.upload('a', 'once', keyed('two'));
     await reached.promise;
-    const answers = await Promise.all([slow, byKey.upload('a', 'once', keyed('two'))]);
+    const fast = await byKey.upload('a', 'once', keyed('two'));
+    released.resolve();
+    const answers = [await slow, fast];
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(answers[0]?.body).toEqual(answers[1]?.body);
     expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(1);

@@ -76,9 +76,9 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
       .waitFor();
     await expect.poll(() => page.content()).not.toContain(key);
     await page.reload();
-    const ago = rowOf(page, 'Laptop').getByRole('button', { name: /this minute|now/ });
+    const ago = rowOf(page, 'Laptop').getByRole('button', { name: /minute|now/ });
     await ago.focus();
-    await page.getByRole('tooltip', { name: String(new Date().getFullYear()) }).waitFor();
+    await page.getByRole('tooltip', { name: /\b20\d\d\b/ }).waitFor();
   });
 
   test('lists a new key even when the list was requested before the key was created', async () => {
@@ -93,7 +93,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
       await route.fulfill({ response }).catch(() => {});
     });
     page.on('response', (response) => {
-      if (response.request().method() === 'POST' && response.url().endsWith('/api-keys')) setTimeout(isMade, 500);
+      if (response.request().method() === 'GET' && response.url().endsWith('/api/v1/api-keys')) isMade();
     });
     await openAs(early, service, account.cookie, '/dashboard/api-keys');
     await createKey(page, 'Early');

@@ -183,13 +183,15 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       await isStored;
       await route.fulfill({ response });
     });
+    // The first list is answered only after the dashboard has refreshed it.
+    page.on('response', (response) => {
+      if (response.url().includes('/api/v1/files?')) tellStored();
+    });
     await page.reload();
     await page
       .getByTestId('files')
       .setInputFiles([{ name: 'early.txt', mimeType: 'text/plain', buffer: Buffer.from('early') }]);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
-    // The first list is answered only after the dashboard has refreshed it.
-    setTimeout(tellStored, 1_000);
     await page.getByRole('button', { name: 'Details of early.txt' }).waitFor();
     await here.leave();
   });

@@ -16,7 +16,7 @@ const FILES_IN_LIST = 1_000;
  * caches. The last use of a key is written at most once a minute.
  */
 const TIMES = 3;
-const LOG_WAIT = { timeout: 20_000, interval: 10 };
+const LOG_WAIT = { timeout: 120_000, interval: 10 };
 
 /** S3's operations by price. Source: S3 pricing, "Requests & data retrievals". */
 const S3_PRICES = {

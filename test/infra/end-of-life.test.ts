@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { resourcesOf, templatesOf } from '../support/synthesize-stage.ts';
 
 /**
- * The days on which AWS or the Node project stop supporting the versions that we use. Each test fails half a year before the day, so that
- * there is time to change. If no end of a version is announced, the day is our choice: when the test fails, look for an announcement again.
+ * The days on which AWS or the Node project stop supporting the versions that we use. This file prints a warning from half a year before
+ * the day, so that there is time to change. If no end of a version is announced, the day is our choice: when the warning comes, look for an
+ * announcement again.
  */
 const ENDS = {
   // Node 24 ends on this day (nodejs.org/en/about/previous-releases). Lambda deprecates it on the same day (Lambda Developer Guide, "Lambda
@@ -15,8 +16,17 @@ const ENDS = {
 };
 const HALF_A_YEAR_MS = 183 * 24 * 3_600_000;
 
-test.each(Object.entries(ENDS))('%s is supported for at least another half year (until %s)', (_version, end) => {
-  expect(Date.now()).toBeLessThan(Date.parse(end) - HALF_A_YEAR_MS);
+const warningsAt = (now: number) =>
+  Object.entries(ENDS)
+    .filter(([, end]) => now > Date.parse(end) - HALF_A_YEAR_MS)
+    .map(([version, end]) => `${version} is supported only until ${end}. Change to a newer version.`);
+
+for (const warning of warningsAt(Date.now())) console.warn(warning);
+
+test('a version gets a warning in the half year before its end', () => {
+  expect(warningsAt(Date.parse('2027-10-01'))).toEqual([]);
+  expect(warningsAt(Date.parse('2027-11-01'))).toEqual([expect.stringContaining('nodejs24.x')]);
+  expect(warningsAt(Date.parse('2029-01-01'))).toHaveLength(2);
 });
 
 test('the templates use these versions, and no others', async () => {

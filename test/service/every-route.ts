@@ -32,8 +32,8 @@ export function everyRoute(
     ...Object.values<Route>(ROUTES).map(({ method, path }) => ({
       method,
       path: `${path.replace('{id}', id)}${query}`,
-      headers: { ...common, ...(method === 'POST' && JSON_TYPE) },
-      ...(method === 'POST' && { body: `{"name":${quoted},"mime_type":${quoted},"size_bytes":3}` }),
+      headers: { ...common, ...(method !== 'GET' && JSON_TYPE) },
+      ...(method !== 'GET' && { body: `{"name":${quoted},"mime_type":${quoted},"size_bytes":3}` }),
     })),
     ...[form(text), streamed(form(text)), form(text).slice(0, -3), streamed(form(text).slice(0, -3))].map((body) => ({
       method: 'POST',

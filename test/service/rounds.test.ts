@@ -174,10 +174,11 @@ describe('the use of a key', () => {
   });
 
   test('is noted before the request is answered', async () => {
+    const startedAt = Date.now();
     const { answer, readUnits, ...cost } = await metered(list);
     expect(answer.status).toBe(200);
     expect(cost).toEqual({ calls: 5, rounds: 4, writeUnits: 2 });
-    expect(Date.now() - Date.parse((await lastUse()) ?? '')).toBeLessThan(10_000);
+    expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThanOrEqual(startedAt);
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
 import type { SweepReport } from '../../shared/files/sweep.ts';
+import { WORK_SHARDS } from '../../shared/files/work-store.ts';
 import { readBooks } from '../support/books.ts';
 import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket } from '../support/lanes.ts';
@@ -86,10 +87,18 @@ test('two simultaneous sweepers do each piece of work once', async () => {
   for (const { swept } of await twoSweeps()) expect(Object.values(swept)).toEqual([0, 0, 0, 0, 0]);
 
   expect(await operator.expireDeadlines()).toBe(Object.values(work).reduce((sum, rows) => sum + rows));
-  // With this delay, both sweepers read the list of work before one of them begins the work.
+  // Both sweepers have read the list of work before one of them begins the work.
+  const bothHaveRead = Promise.withResolvers<void>();
+  let reads = 0;
+  const isRead = ({ input }: FaultSubject) => {
+    if (!JSON.stringify(input).includes('"unfinished"')) return false;
+    reads += 1;
+    if (reads === 2 * WORK_SHARDS) bothHaveRead.resolve();
+    return true;
+  };
   const looking: Fault = {
-    match: { principal: roleOf('SweepFunction'), operation: 'Query' },
-    effect: { delayMs: 1_000 },
+    match: { principal: roleOf('SweepFunction'), operation: 'Query', predicate: isRead },
+    effect: { answeredAfter: bothHaveRead.promise },
   };
   const mark = service.front.meter.mark();
   const [one, other] = await withFault(service, looking, twoSweeps);

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cached } from '../../shared/aws/cached.ts';
 import { dynamoDb } from '../../shared/aws/dynamodb.ts';
 import { briefly, checkDeadline, deadlineOf, inTime, limited, TIDYING_MS } from '../../shared/time-limit.ts';
@@ -12,10 +11,13 @@ const proxy = await startDynamoDbProxy();
 
 beforeEach(() => {
   proxy.calls.length = 0;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
 });
+afterEach(() => void vi.useRealTimers());
 
 const read = () => dynamoDb.send(new GetCommand({ TableName: tables.accounts, Key: { id: 'x' } }));
 const soon = () => Date.now() + 300;
+const oneCall = () => expect.poll(() => proxy.calls).toEqual(['GetItem']);
 const TIMEOUT = { code: 'timeout' };
 
 describe('work whose time is over', () => {
@@ -25,27 +27,44 @@ describe('work whose time is over', () => {
       await read().catch(() => {});
       return read();
     });
+    await oneCall();
+    vi.advanceTimersByTime(300);
     await expect(work).rejects.toMatchObject(TIMEOUT);
     expect(proxy.calls).toEqual(['GetItem']);
   });
 
   test('ends the retries of the SDK as well', async () => {
-    // The first is refused at once, the second is on its way when the time is over.
-    proxy.setFault(() => (proxy.calls.length === 1 ? dynamoDbError('ThrottlingException') : 'timeout'));
-    await expect(limited(Date.now() + 1_500, read)).rejects.toMatchObject(TIMEOUT);
-    await sleep(500);
+    vi.useRealTimers();
+    // The first is refused at once, the second is on its way when the work ends.
+    const second = Promise.withResolvers<void>();
+    proxy.setFault(() => {
+      if (proxy.calls.length === 1) return dynamoDbError('ThrottlingException');
+      second.resolve();
+      return 'timeout';
+    });
+    const left = await limited(Date.now() + 60_000, async () => {
+      const call = read();
+      await second.promise;
+      return [call] as const;
+    });
+    // The promise of the SDK settles when it makes no further attempt.
+    await expect(left[0]).rejects.toMatchObject(TIMEOUT);
     expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
   });
 
   test('stops waiting', async () => {
-    await expect(limited(soon(), () => inTime(new Promise(() => {})))).rejects.toMatchObject(TIMEOUT);
+    const work = limited(soon(), () => inTime(new Promise(() => {})));
+    vi.advanceTimersByTime(300);
+    await expect(work).rejects.toMatchObject(TIMEOUT);
   });
 });
 
 test('calls that work leaves unfinished are aborted when it ends, and no new ones begin', async () => {
   // The first call may be aborted before it reaches the proxy.
   proxy.setFault(() => 'timeout', { mayNotApply: true });
-  const left = await limited(Date.now() + 20_000, async () => [read(), sleep(50).then(read)] as const);
+  const later = Promise.withResolvers<void>();
+  const left = await limited(soon(), async () => [read(), later.promise.then(read)] as const);
+  later.resolve();
   await expect(left[0]).rejects.toMatchObject(TIMEOUT);
   await expect(left[1]).rejects.toMatchObject(TIMEOUT);
   expect(proxy.calls.length).toBeLessThan(2);
@@ -55,7 +74,8 @@ test('a read for several requests goes on when the request that began it ends', 
   const { promise, resolve } = Promise.withResolvers<string>();
   const reader = cached(() => promise, { keepMs: 1_000 });
   const first = limited(Date.now() + 50, () => reader());
-  const second = limited(Date.now() + 20_000, () => reader());
+  const second = limited(Date.now() + 51, () => reader());
+  vi.advanceTimersByTime(50);
   await expect(first).rejects.toMatchObject(TIMEOUT);
   resolve('read');
   expect(await second).toBe('read');
@@ -64,16 +84,20 @@ test('a read for several requests goes on when the request that began it ends', 
 test('work that only tidies up ends in time, and within the limit of its request', async () => {
   proxy.setFault(() => 'timeout');
   const tidy = () => briefly(async () => void (await read()));
-  const startedAt = Date.now();
-  await expect(tidy()).rejects.toMatchObject(TIMEOUT);
-  expect(Date.now() - startedAt).toBeLessThan(TIDYING_MS + 500);
-  await expect(limited(soon(), tidy)).rejects.toMatchObject(TIMEOUT);
-  expect(Date.now() - startedAt).toBeLessThan(TIDYING_MS + 1_500);
+  const alone = tidy();
+  await oneCall();
+  vi.advanceTimersByTime(TIDYING_MS);
+  await expect(alone).rejects.toMatchObject(TIMEOUT);
+  proxy.calls.length = 0;
+  const inRequest = limited(soon(), tidy);
+  await oneCall();
+  vi.advanceTimersByTime(300);
+  await expect(inRequest).rejects.toMatchObject(TIMEOUT);
 });
 
 test('the deadline of an invocation leaves time for a last call, for giving a lease back and for the answer', () => {
   const invocation = { getRemainingTimeInMillis: () => 28_000 };
-  expect(deadlineOf(invocation).deadlineAt - Date.now()).toBeCloseTo(21_500, -2);
+  expect(deadlineOf(invocation).deadlineAt - Date.now()).toBe(21_500);
   expect(() => checkDeadline(deadlineOf(invocation))).not.toThrow();
   expect(() => checkDeadline({ deadlineAt: Date.now() })).toThrow('the deadline has passed');
 });

@@ -70,7 +70,8 @@ export async function visit(browser: Browser, { isFirst = false, ...options }: V
       ...options,
     }));
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // It ends a test that hangs, as the limits in vitest.config.ts do.
+  page.setDefaultTimeout(120_000);
   const problems: string[] = [];
   const hosts = new Set<string>();
   page.on('pageerror', (error) => problems.push(String(error)));

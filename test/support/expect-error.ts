@@ -1,15 +1,19 @@
 import { expect } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
+import type { Answer } from './client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
 /** Expects exactly the contract's error, whichever layer answered. */
 export function expectError(
-  answer: RawAnswer | undefined,
+  answer: RawAnswer | Answer | undefined,
   code: ErrorCode,
   status: number = ERRORS[code].status,
 ): void {
-  expect({ status: answer?.status, text: answer?.text }).toEqual({ status, text: JSON.stringify({ error: code }) });
-  expectErrorHeaders(answer);
+  const text = answer && ('text' in answer ? answer.text : JSON.stringify(answer.body));
+  expect({ status: answer?.status, text }).toEqual({ status, text: JSON.stringify({ error: code }) });
+  expect(answer?.headers.get('content-type')).toMatch(/^application\/json\b/);
+  expect(answer?.headers.get('x-request-id')).toMatch(/\S/);
+  expect(answer?.headers.get('cache-control')).toBe('no-store');
 }
 
 /** Expects the contract's error from a distribution's error page. That page comes from S3, so it has no `X-Request-Id`. */
@@ -28,10 +32,4 @@ export function expectCloudFrontError(answer: RawAnswer | undefined, status: num
   expect(answer?.headers.get('x-cache')).toBe('Error from cloudfront');
   expect(answer?.headers.get('x-amz-cf-id')).toMatch(/\S/);
   expect(answer?.headers.get('x-request-id')).toBeNull();
-}
-
-function expectErrorHeaders(answer: RawAnswer | undefined): void {
-  expect(answer?.headers.get('content-type')).toMatch(/^application\/json\b/);
-  expect(answer?.headers.get('x-request-id')).toMatch(/\S/);
-  expect(answer?.headers.get('cache-control')).toBe('no-store');
 }

@@ -59,12 +59,6 @@ export function nameTable(templates: Templates, table: string, name: string): vo
   (resource.Properties as Record<string, unknown>).TableName = name;
 }
 
-/** Sets a function's time-out in seconds, so that a test of the time-out need not wait for the real one. */
-export function setTimeoutOf(templates: Templates, fn: string, seconds: number): void {
-  const [, { Properties = {} }] = find(templates, 'AWS::Lambda::Function', fn);
-  Properties.Timeout = seconds;
-}
-
 function find(templates: Templates, type: string, start: string): [logicalId: string, resource: TemplateResource] {
   const found = Object.values(templates).flatMap(({ Resources }) =>
     Object.entries(Resources).filter(([logicalId, { Type }]) => Type === type && logicalId.startsWith(start)),

@@ -14,7 +14,7 @@ export const commandVariables = ({ key }: Pick<TestAccount, 'key'>, url: string)
 });
 
 /** How long a test waits for a text on the screen. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** A program in a pseudo-terminal. */
 export interface Terminal {

@@ -83,6 +83,19 @@ describe('a write of DynamoDB', () => {
     expect(await isThere(id)).toBe(false);
   });
 
+  test('is performed at once and answered when the test says so', async () => {
+    const id = randomUUID();
+    const release = Promise.withResolvers<void>();
+    inject({ answeredAfter: release.promise }, { operation: 'PutItem' });
+    const events: string[] = [];
+    const answered = put(id).then(() => events.push('answered'));
+    await expect.poll(() => isThere(id)).toBe(true);
+    events.push('released');
+    release.resolve();
+    await answered;
+    expect(events).toEqual(['released', 'answered']);
+  });
+
   test('is tried again by the SDK when it is throttled', async () => {
     const fault = inject('throttle', {}, { times: 2 });
     await put('again', dynamoDbClient(front, ADMIN, { maxAttempts: 3 }));

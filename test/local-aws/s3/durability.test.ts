@@ -14,7 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT, ADMIN, BUCKET, failureOf, s3Client, startFront, temporaryDirectory } from '../aws-front/front.ts';
 
 /** A front in another process, and a client for it. */
@@ -74,10 +74,8 @@ test('nothing is kept of an upload that was under way when the process is killed
   socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: 9000000\r\n\r\n`);
   socket.write(Buffer.alloc(8_000_000));
   const drafts = join(dataDir, 's3', BUCKET, 'drafts');
-  await vi.waitFor(() => {
-    const sizes = readdirSync(drafts).map((name) => statSync(join(drafts, name)).size);
-    expect(sizes).toEqual([expect.toSatisfy((size: number) => size > 1_000_000)]);
-  });
+  const sizes = () => readdirSync(drafts).map((name) => statSync(join(drafts, name)).size);
+  await expect.poll(sizes).toEqual([expect.toSatisfy((size: number) => size > 1_000_000)]);
   await kill(child);
 
   const after = await restart(dataDir);

@@ -11,7 +11,7 @@ import { broken, chunks, inTime, MIB, newAccount, newTicket, put, stage, upload 
 import { expectBalance, usageOf } from '../files/observe.ts';
 import { startService } from '../files/service.ts';
 
-const service = await startService();
+const service = await startService({ hasTimeLimits: true });
 const { stores } = service;
 
 const DAY_MS = 24 * 3_600_000;

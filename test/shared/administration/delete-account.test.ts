@@ -80,16 +80,6 @@ test('the deletion of an unknown account is not_found and creates no account', a
   expect(await rowsNaming(id)).toEqual([]);
 });
 
-test('a person who logs in after the deletion has a new, empty account', async () => {
-  const { id } = await newPerson();
-  await remove(id);
-  await service.stores.accounts.upsert({ id, email: 'a@example.com', name: 'A' }, Date.now());
-  await sweepTwice();
-  await upload(service, id, 'again');
-  await expectBalance(service, id, { files: 1, bytes: 5 });
-  await remove(id);
-});
-
 test('a late call of a deletion takes nothing from the new account of the same person', async () => {
   const person = await newPerson();
   const { calls } = await applyFault('dies before', Number.POSITIVE_INFINITY, () => remove(person.id));

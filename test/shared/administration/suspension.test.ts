@@ -53,20 +53,10 @@ async function areLetIn(person: Pick<Person, 'keys' | 'tokens'>): Promise<boolea
   return (await Promise.all(found)).map((credential) => credential !== undefined);
 }
 
-const ALL = [true, true, true, true];
 const NONE = [false, false, false, false];
 const KEYS_ALONE = [true, true, false, false];
 
 describe('a suspension', () => {
-  test('refuses every key and ends every session of that account only; a restoration brings the keys back', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
-    expect(await suspend(person.id)).toEqual({ keys: 2, sessions: 2 });
-    expect([await areLetIn(person), await areLetIn(other)]).toEqual([NONE, ALL]);
-    expect(await restore(person.id)).toBe(2);
-    expect(await areLetIn(person)).toEqual(KEYS_ALONE);
-    expect(await areLetIn({ keys: [], tokens: [await startSession(sessions, person.id)] })).toEqual([true]);
-  });
-
   test('can be repeated without harm, and so can a restoration', async () => {
     const person = await newPerson();
     for (const ended of [2, 0]) expect(await suspend(person.id)).toEqual({ keys: 2, sessions: ended });

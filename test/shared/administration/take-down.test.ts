@@ -17,18 +17,6 @@ async function published(key: string): Promise<PublishedObject> {
 }
 
 describe('taking a link down', () => {
-  test('deletes its file, keeps the books right, and touches no other file', async () => {
-    const accountId = await newAccount(service);
-    const { file: kept } = await upload(service, accountId, 'kept');
-    const { file } = await upload(service, accountId, 'hello');
-    const found = await published(file.objectKey);
-    expect(found).toMatchObject({ owner: { accountId, id: file.id }, file: { name: 'hello.txt' } });
-    await takeDown(stores, found, inTime());
-    expect(await keysInBucket(service)).toEqual([kept.objectKey]);
-    await expectBalance(service, accountId, { files: 1, bytes: 4 });
-    await takeDown(stores, await published(kept.objectKey), inTime());
-  });
-
   test('is harmless when the owner deletes the file at the same time', async () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId);

@@ -1,4 +1,4 @@
-import { DeleteItemCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
@@ -50,15 +50,6 @@ describe('creating a key', () => {
     expect(await listApiKeys(keys, accountId)).toEqual({ items: [shown] });
   });
 
-  test('stores the hash of the key and never the key', async () => {
-    const accountId = await newAccount();
-    const { key } = await create(accountId);
-    const { Items } = await engine.send(new ScanCommand({ TableName: tables.apiKeys }));
-    const stored = JSON.stringify(Items);
-    expect(stored).toContain(hashKey(key));
-    expect(stored).not.toContain(key.slice(12));
-  });
-
   test.each([
     ['one character', 'k'],
     ['100 characters', 'k'.repeat(100)],
@@ -104,14 +95,6 @@ describe('creating a key', () => {
     expect(await keyCount(accountId)).toBe(100);
   });
 
-  test('makes three keys when it happens ten times at once with room for three', async () => {
-    const accountId = await newAccount();
-    for (let i = 0; i < 97; i++) await create(accountId);
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create(accountId)));
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect((await listApiKeys(keys, accountId)).items).toHaveLength(100);
-  });
-
   test('waits for other writers of the account', async () => {
     const accountId = await newAccount();
     let conflicts = 3;
@@ -143,10 +126,6 @@ describe('creating a key', () => {
 });
 
 describe('the list of keys', () => {
-  test('is empty for an account without keys', async () => {
-    expect(await listApiKeys(keys, await newAccount())).toEqual({ items: [] });
-  });
-
   test('shows no key of another account', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()];
     await create(theirs);
@@ -180,15 +159,6 @@ describe('the list of keys', () => {
 });
 
 describe('revoking a key', () => {
-  test('refuses the key from the next request on, and removes it from the list and the count', async () => {
-    const accountId = await newAccount();
-    const { id, key } = await create(accountId);
-    expect(await revoke(accountId, id)).toEqual({ id, deleted: true });
-    expect(await authenticate(key)).toBeUndefined();
-    expect(await listApiKeys(keys, accountId)).toEqual({ items: [] });
-    expect(await keyCount(accountId)).toBe(0);
-  });
-
   test.each([
     ['of another account', async () => (await create(await newAccount())).id],
     ['that was never issued', async () => uuidv7()],
@@ -202,13 +172,6 @@ describe('revoking a key', () => {
     await expect(revoke(accountId, await idOf())).rejects.toMatchObject({ code: 'not_found' });
     expect(await authenticate(key)).toEqual({ accountId });
     expect(await keyCount(accountId)).toBe(1);
-  });
-
-  test('leaves a key of another account valid', async () => {
-    const [mine, theirs] = [await newAccount(), await newAccount()];
-    const { id, key } = await create(theirs);
-    await expect(revoke(mine, id)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await authenticate(key)).toEqual({ accountId: theirs });
   });
 
   test('succeeds once and counts once when it happens five times at once', async () => {

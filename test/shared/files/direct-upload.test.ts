@@ -329,9 +329,15 @@ describe('attempts to complete a ticket', () => {
     fault.remove();
     expect(fault.hits).toBeGreaterThan(0);
     expect(await keysInBucket(service)).toEqual(keys);
-    const startedAt = Date.now();
-    await complete(ref.accountId, ref.id);
-    expect(Date.now() - startedAt).toBeLessThan(1_000);
+    const beginnings: string[] = [];
+    const beginAttempt: typeof stores.tickets.beginAttempt = async (...attempt) => {
+      const outcome = await stores.tickets.beginAttempt(...attempt);
+      beginnings.push(outcome);
+      return outcome;
+    };
+    const noWait = { ...inTime(), patienceMs: 0 };
+    await completeUpload({ ...stores, tickets: { ...stores.tickets, beginAttempt } }, ref, noWait);
+    expect(beginnings).toEqual(['begun']);
     await sweepLater(service);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
@@ -375,7 +381,7 @@ describe('attempts to complete a ticket', () => {
 
   test('the second gets 503 while the first holds its lease too long, and the event takes over when the lease has ended', async () => {
     const ref = await arrived();
-    const lease = { objectKey: newObjectKey(), until: Date.now() + 4_000 };
+    const lease = { objectKey: newObjectKey(), until: Date.now() + 10 * 60_000 };
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
     expect(await stores.tickets.beginAttempt(ref, { ...lease, objectKey: newObjectKey() }, Date.now())).toBe('busy');
     await expect(complete(ref.accountId, ref.id)).rejects.toMatchObject({
@@ -383,8 +389,15 @@ describe('attempts to complete a ticket', () => {
       headers: { 'Retry-After': '2' },
     });
     // The function of the event waits for the lease. It must not fail, because its failures count as defects.
-    expect(await event(ref.accountId, ref.id)).toBe('settled');
-    expect(Date.now()).toBeGreaterThanOrEqual(lease.until);
+    let reads = 0;
+    const get: typeof stores.tickets.get = (asked) => {
+      reads += 1;
+      return stores.tickets.get(asked);
+    };
+    // The lease ends when the function has looked at the ticket for the fourth time.
+    const clock = () => (reads < 4 ? Date.now() : lease.until);
+    const watched = { ...stores, tickets: { ...stores.tickets, get } };
+    expect(await completeArrivedUpload(watched, incomingKey(ref), inTime(), clock)).toBe('settled');
     await sweepLater(service);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
@@ -479,12 +492,15 @@ describe('a file of more than one part', () => {
 
   test('is not a file when the sweeper takes its ticket while it is copied', async () => {
     const ref = await arrived();
-    const fault = service.front.faults.add({ match: { operation: 'UploadPartCopy' }, effect: { delayMs: 500 } });
-    const completed = complete(ref.accountId, ref.id);
+    const swept = Promise.withResolvers<void>();
+    const effect = { answeredAfter: swept.promise };
+    const fault = service.front.faults.add({ match: { operation: 'UploadPartCopy' }, effect });
+    const completed = expect(complete(ref.accountId, ref.id)).rejects.toMatchObject({ code: 'not_found' });
     await expect.poll(() => fault.hits).toBeGreaterThan(0);
     await sweepLater(service);
+    swept.resolve();
+    await completed;
     fault.remove();
-    await expect(completed).rejects.toMatchObject({ code: 'not_found' });
     expect(await openParts(service)).toEqual([]);
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });

@@ -90,20 +90,6 @@ describe('an upload with a used key', () => {
     expect(after.isReplay).toBe(false);
   });
 
-  test('by another account is treated as a first upload', async () => {
-    const key = newKey();
-    await upload(service, accountId, 'hello', key);
-    expect((await upload(service, await newAccount(service), 'other', key)).isReplay).toBe(false);
-  });
-
-  test('is treated as a first upload when the earlier one failed', async () => {
-    const key = newKey();
-    const fault = service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'error-before' });
-    await expect(upload(service, accountId, 'hello', key)).rejects.toMatchObject({ code: 'service_unavailable' });
-    fault.remove();
-    expect((await upload(service, accountId, 'hello', key)).isReplay).toBe(false);
-  });
-
   test('is a conflict when its key is the key of a ticket', async () => {
     const key = newKey();
     await askForTicket(service, accountId, 5, key);

@@ -128,25 +128,6 @@ test('each deletion adds exactly the bit of its file to the bitmap of its leaf',
 });
 
 describe('a listing', () => {
-  test('is empty for an account without files, and so is a page beyond the last', async () => {
-    const accountId = await newAccount(service);
-    expect(await list(accountId, 1, 50)).toEqual({ names: [], total: 0 });
-    expect(await list(accountId, 1, 50, 'x')).toEqual({ names: [], total: 0 });
-    await place(accountId, 1);
-    expect(await list(accountId, 2 ** 31 - 1, 100)).toEqual({ names: [], total: 1 });
-    expect(await list(accountId, 2 ** 31 - 1, 100, '1')).toEqual({ names: [], total: 1 });
-  });
-
-  test('shows an upload at once, newest first, and no file of another account', async () => {
-    const accountId = await newAccount(service);
-    await upload(service, await newAccount(service), 'x', { clientName: 'other' });
-    for (const clientName of ['1', '2', '3']) {
-      await upload(service, accountId, 'x', { clientName });
-      expect((await list(accountId, 1, 1)).names).toEqual([clientName]);
-    }
-    expect(await list(accountId, 1, 50)).toEqual({ names: ['3', '2', '1'], total: 3 });
-  });
-
   test('does not move a page for a file that arrived between its reads', async () => {
     const accountId = await newAccount(service);
     for (const seq of [0, 1, 2, 3, 4]) await place(accountId, seq);

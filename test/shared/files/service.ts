@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
 import { startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
+import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 export const BUCKET = 'files';
 /**
  * Loads the product's stores on real engines, for one test file: DynamoDB Local, and the AWS front before it.
  * The front is also the S3 server; it counts calls and injects faults. Call it once in a test file; it ends with the file.
+ * @param hasTimeLimits  true to keep the product's time limits of calls, for tests in which a call gets no answer.
  */
-export async function startService() {
+export async function startService({ hasTimeLimits = false } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'files-'));
   const credentials = { accessKeyId: `AKID${randomUUID().replaceAll('-', '')}`, secretAccessKey: 'secret' };
   const everything = {
@@ -43,6 +45,10 @@ export async function startService() {
   });
   // The stores read their environment when they load.
   const stores = await loadStores();
+  if (!hasTimeLimits) {
+    const { dynamoDb, dynamoDbOnce } = await import('../../../shared/aws/dynamodb.ts');
+    bePatient(dynamoDb, dynamoDbOnce, (await import('../../../shared/aws/object-store.ts')).s3);
+  }
   const s3 = new S3Client({ endpoint: front.endpoint, region: 'us-east-1', credentials });
   return { front, engine, tables, stores, s3 };
 }

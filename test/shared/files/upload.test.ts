@@ -12,7 +12,7 @@ import { ACCOUNT_LIMITS, broken, chunks, HOUR_MS, inTime, newAccount, stage, swe
 import { expectBalance, forgetWalk, keysInBucket, readObject, statesOf, strayKeys } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
-const service = await startService();
+const service = await startService({ hasTimeLimits: true });
 const { stores } = service;
 
 describe('an upload', () => {

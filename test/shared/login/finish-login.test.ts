@@ -123,16 +123,6 @@ describe('an attempt to log in', () => {
     expect(leftOver(await logIn(attempt, started), started.cookies)).toEqual([]);
   });
 
-  // Any page can send a browser to our callback.
-  test.each<[string, Attempt]>([
-    ['with another state', { parameters: { state: ['x'.repeat(43)] } }],
-    ['without a state', { parameters: { state: undefined } }],
-    ['without any parameter', { parameters: { state: undefined, code: undefined } }],
-  ])('is not ended by a callback %s', async (_, attempt) => {
-    const started = begin();
-    expect(leftOver(await logIn(attempt, started), started.cookies)).toHaveLength(1);
-  });
-
   test('is not ended by the callback of another tab', async () => {
     const one = begin();
     const two = begin({ cookies: one.cookies });

@@ -1,10 +1,10 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
 import { admit, LimiterMemory, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
 import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 
@@ -12,12 +12,7 @@ const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { rateLimitStore: store } = await import('../../../shared/aws/rate-limit-store.ts');
-// Many simultaneous calls, the proxy and the test share one thread here. On a busy machine the product's time limits would therefore
-// fail calls although the limiter is right.
-const { dynamoDbOnce } = await import('../../../shared/aws/dynamodb.ts');
-const connections = dynamoDbOnce.config.requestHandler as NodeHttpHandler;
-for (const timeout of ['connectionTimeout', 'requestTimeout'] as const)
-  connections.updateHttpClientConfig(timeout, 60_000);
+bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDbOnce);
 
 const MINUTE_MS = 60_000;
 /** How much two clocks may differ without harm; a slot stays in use longer by this time. */

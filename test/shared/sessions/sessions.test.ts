@@ -28,14 +28,6 @@ async function start(accountId?: string): Promise<string> {
 const find = (token: string, now = LOGIN) => findSession(sessions, token, () => now);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-test('a login makes a token of 256 random bits, of which only the hash is stored', async () => {
-  const token = await start();
-  expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
-  const { Items } = await engine.send(new ScanCommand({ TableName: tables.sessions }));
-  expect(JSON.stringify(Items)).toContain(sha256(token));
-  expect(JSON.stringify(Items)).not.toContain(token);
-});
-
 test('the row of a session holds its times in whole epoch seconds', async () => {
   const token = await startSession(sessions, await newAccount(), () => LOGIN + 999);
   const key = { token_hash: { S: sha256(token) } };
@@ -46,14 +38,6 @@ test('the row of a session holds its times in whole epoch seconds', async () => 
     refreshed_at: { N: String(seconds) },
     expires_at: { N: String(seconds + (7 * DAY_MS) / 1_000) },
   });
-});
-
-test('every login gets a new token', async () => {
-  const accountId = await newAccount();
-  const [a, b] = [await start(accountId), await start(accountId)];
-  await endSession(sessions, a);
-  expect(await find(a)).toBeUndefined();
-  expect(await find(b)).toMatchObject({ accountId, tokenHash: sha256(b) });
 });
 
 describe('a session ends', () => {
@@ -76,12 +60,6 @@ describe('a session ends', () => {
     const token = await start();
     expect(await find(token, LOGIN + 8 * DAY_MS)).toBeUndefined();
     expect(await sessions.find(sha256(token))).toBeDefined();
-  });
-
-  test('a logout ends the session on the server', async () => {
-    const token = await start();
-    await endSession(sessions, token);
-    expect(await find(token)).toBeUndefined();
   });
 
   test('a late refresh does not bring an ended session back', async () => {

@@ -42,14 +42,6 @@ export async function readForm(source: AsyncIterable<Uint8Array>, contentType = 
   }
 }
 
-/** The processor time that a work takes, in milliseconds. Other load on the machine changes it little. */
-export async function processorMs(work: () => unknown): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
 /** Header lines and content; each character is a byte. */
 export type Part = readonly [headers: string, content: string];
 
