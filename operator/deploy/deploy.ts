@@ -32,7 +32,7 @@ ${Object.entries(OPTIONS)
 
 Other options are passed to "cdk deploy".`;
 
-const SMOKE = join(import.meta.dirname, '../../smoke/run.ts');
+const SMOKE = join(import.meta.dirname, '../smoke/run.ts');
 
 const FAILED = `
 The deployment failed. The stack at which it failed is as it was before. The stacks deployed before that one have the new version;

@@ -13,7 +13,7 @@ import { removeResource } from '../../support/template-edits.ts';
  * for the CDN, so the others run meanwhile.
  */
 
-const RUN = join(import.meta.dirname, '../../smoke/run.ts');
+const RUN = join(import.meta.dirname, '../../../operator/smoke/run.ts');
 
 /** The CDN's clock runs 16 times as fast, so that a deleted link is dead in seconds. S3 tolerates no more than 15 minutes of difference. */
 const beginning = Date.now();
