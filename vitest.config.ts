@@ -104,7 +104,7 @@ export default defineConfig({
           name: 'modules',
           include: MODULE_TESTS,
           isolate: false,
-          setupFiles: ['same-environment', 'fresh-modules', 'compare-buffers'].map((name) => `test/support/${name}.ts`),
+          setupFiles: ['same-environment', 'fresh-modules', 'compare-buffers', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
         },
       },
       {
@@ -114,7 +114,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: MODULE_TESTS,
           isolate: false,
-          setupFiles: ['test/support/same-environment.ts'],
+          setupFiles: ['same-environment', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
         },
       },
     ],

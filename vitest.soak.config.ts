@@ -34,6 +34,7 @@ export default defineConfig({
     maxWorkers: 2,
     include: ['test/**/*.soak.ts', ...THOROUGH],
     env: { THOROUGH: 'yes' },
+    setupFiles: ['test/support/fixed-seed.ts'],
     testTimeout: 30 * 60_000,
   },
 });
