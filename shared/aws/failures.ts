@@ -66,8 +66,6 @@ interface AwsClient<Input extends object, Output extends object> {
  */
 export function limitAndTranslate<Input extends object, Output extends object>(client: AwsClient<Input, Output>): void {
   abortInTime(client);
-  // The SDK's middleware for logs would prepare every input and output for a log, although no client has a logger.
-  client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.add(
     (next) => async (args) => {
       const limit = timeLimit();

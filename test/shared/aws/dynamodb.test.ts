@@ -132,9 +132,3 @@ test('after a lost connection a call is tried again, but not by the client that 
 test('calls with and without retries share one pool of connections', () => {
   expect(dynamoDbOnce.config.requestHandler).toBe(dynamoDb.config.requestHandler);
 });
-
-test('calls do not prepare what the SDK would log', () => {
-  const logger = 'loggerMiddleware - initialize';
-  expect(engine.middlewareStack.identify()).toContain(logger);
-  for (const client of [dynamoDb, dynamoDbOnce]) expect(client.middlewareStack.identify()).not.toContain(logger);
-});
