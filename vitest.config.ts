@@ -104,7 +104,9 @@ export default defineConfig({
           name: 'modules',
           include: MODULE_TESTS,
           isolate: false,
-          setupFiles: ['same-environment', 'fresh-modules', 'compare-buffers', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
+          setupFiles: ['same-environment', 'fresh-modules', 'compare-buffers', 'fixed-seed'].map(
+            (name) => `test/support/${name}.ts`,
+          ),
         },
       },
       {

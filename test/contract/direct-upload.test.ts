@@ -236,7 +236,7 @@ describe('contract: direct uploads', () => {
     const ends = [await remove(`/uploads/${sent.id}`), await remove(`/files/${sent.id}`)];
     expect(ends.toSorted()).toEqual([200, 404]);
     // An upload that is complete or cancelled cannot be cancelled; its file, if there is one, has the same id.
-    for (const { id } of used) expect(await remove(`/uploads/${id}`)).toBe(404);
+    for (const { id } of [unsent, sent, done, deleted]) expect(await remove(`/uploads/${id}`)).toBe(404);
     await service.invoker.idle();
     const stored = await service.storedBytes(fresh.id);
     const mark = service.front.meter.mark();

@@ -128,7 +128,7 @@ test("the guide's policy that stops direct uploads denies their PUTs, even to ol
     const { body: before } = await askForTicket(byKey, 'before.bin', 5);
     const { body: arrived } = await askForTicket(byKey, 'arrived.bin', 5);
     expect(await put(arrived, 'hello')).toBe(200);
-    const { roleArn } = service.lambda.find('UploadFileFunction');
+    const { roleArn } = service.lambda.find('CreateUploadFunction');
     service.front.addPolicy(roleArn.split('/').at(-1) ?? '', JSON.parse(policy));
     const { status, body: after } = await askForTicket(byKey, 'after.bin', 5);
     expect([status, await put(before, 'hello'), await put(after, 'hello')]).toEqual([202, 403, 403]);

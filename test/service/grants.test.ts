@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
 import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
-import type { Fault, FaultSubject } from '../../local-aws/service.ts';
+import type { Fault } from '../../local-aws/service.ts';
 import type { Route } from '../../shared/route.ts';
+import { FORM, filePart } from '../support/forms.ts';
 import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
@@ -147,11 +148,13 @@ async function useTickets(): Promise<void> {
 /** Makes uploads fail after their bytes were stored, so that the bytes are removed at once or by the sweeper. */
 async function failUploads(): Promise<void> {
   const { byKey } = account;
-  // The fault leaves out transactions with a `ConditionCheck`, because such a transaction gives the upload up.
-  const predicate = ({ input }: FaultSubject) => !JSON.stringify(input).includes('"ConditionCheck"');
-  const unsettled: Fault = { match: { operation: 'TransactWriteItems', predicate }, effect: 'error-before' };
-  await withFault(service, unsettled, () => byKey.upload('d', 'd'));
-  await withFault(service, unsettled, () => uploadStreaming(account, 'd', 'd'));
+  // A form with two files is refused when the first is stored already.
+  const twoFiles = `${filePart()}${filePart()}--B--`;
+  for (const body of [twoFiles, new Blob([twoFiles]).stream()]) {
+    const init = { body, headers: { 'content-type': FORM }, duplex: 'half' } as RequestInit;
+    expect((await byKey.request('POST', '/files', init)).status).toBe(400);
+  }
+  const unsettled: Fault = { match: { operation: 'TransactWriteItems' }, effect: 'error-before' };
   await uploadStreaming(account, 'too large', TOO_LARGE);
   const tickets = [await arrived('completed'), await arrived('arrived')];
   await withFault(service, unsettled, () => complete(byKey, tickets[0] as Ticket));

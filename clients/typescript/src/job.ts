@@ -68,14 +68,12 @@ export async function undo(
   findId: (signal: AbortSignal) => Promise<string>,
   { isTicket = false } = {},
 ): Promise<void> {
-  try {
-    const id = await findId(AbortSignal.timeout(UNDO_MS));
-    const removal = () => ({ signal: AbortSignal.timeout(UNDO_MS), doneStatus: 404 });
-    if (isTicket) await api.call('DELETE', `/uploads/${id}`, removal());
-    await api.call('DELETE', `/files/${id}`, removal());
-  } catch {
-    // The caller gets the error that made the upload give up, not this one.
-  }
+  const removal = () => ({ signal: AbortSignal.timeout(UNDO_MS), doneStatus: 404 });
+  // The caller gets the error that made the upload give up, not one of these.
+  const id = await findId(AbortSignal.timeout(UNDO_MS)).catch(() => undefined);
+  if (id === undefined) return;
+  if (isTicket) await api.call('DELETE', `/uploads/${id}`, removal()).catch(() => {});
+  await api.call('DELETE', `/files/${id}`, removal()).catch(() => {});
 }
 
 function randomKey(): string {
