@@ -134,7 +134,7 @@ test("the guide's policy that stops direct uploads denies their PUTs, even to ol
     expect([status, await put(before, 'hello'), await put(after, 'hello')]).toEqual([202, 403, 403]);
     expect((await complete(byKey, arrived)).status).toBe(201);
     expect((await byKey.upload('form.txt', 'hello')).status).toBe(201);
-    expect((await byKey.request('DELETE', `/files/${before.id}`)).status).toBe(200);
+    expect((await byKey.request('DELETE', `/uploads/${before.id}`)).status).toBe(200);
   } finally {
     await service.close();
   }
