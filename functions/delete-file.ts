@@ -1,5 +1,4 @@
 import type { Deletion } from '../shared/answers.ts';
-import { deletionNoteStore } from '../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../shared/aws/file-store.ts';
 import { objectStore, warmUpStorage } from '../shared/aws/object-store.ts';
 import { releaseStore } from '../shared/aws/release-store.ts';
@@ -15,7 +14,6 @@ warmUp(warmUpStorage);
 
 const stores = {
   files: fileStore,
-  notes: deletionNoteStore,
   objects: objectStore,
   releases: releaseStore,
   tickets: ticketStore,
