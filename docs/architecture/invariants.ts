@@ -62,7 +62,8 @@ const INVARIANTS: readonly Invariant[] = [
     ],
   },
   {
-    statement: 'The object of a ready file exists and has the size of its row.',
+    statement:
+      'The object of a ready file exists and has the size of its row. This holds at every moment, even before the sweeper has run (decision 0039).',
     enforcedIn: ['shared/files/stage-upload.ts', 'shared/files/complete-upload.ts', 'shared/files/delete-file.ts'],
     tests: [
       [
@@ -73,6 +74,10 @@ const INVARIANTS: readonly Invariant[] = [
         'test/shared/files/direct-upload.test.ts',
         'a file of more than one part > is copied in parts, complete and with the headers of any other file',
       ],
+      [
+        'test/service/faults.test.ts',
+        'a deletion that dies at any of its calls leaves no listed file whose link is dead',
+      ],
     ],
   },
   {
@@ -80,7 +85,7 @@ const INVARIANTS: readonly Invariant[] = [
       'Unfinished work ends. The sweeper finishes every ticket that has ended, and every other row that is past its deadline. The walk of the bucket removes every object or part that no row refers to, in about two days. No link leads to such an object, and no account is charged for it.',
     enforcedIn: [
       'shared/files/sweep.ts',
-      'shared/files/sweep-deletions.ts',
+      'shared/files/delete-file.ts',
       'shared/files/sweep-tickets.ts',
       'shared/files/walk-bucket.ts',
     ],
@@ -91,7 +96,7 @@ const INVARIANTS: readonly Invariant[] = [
       ],
       [
         'test/shared/files/sweep.test.ts',
-        'a deletion that dies after it was noted is repeated by the sweeper, and its note is removed',
+        'a deletion that cannot reach the bucket succeeds for the owner, and the sweeper finishes it',
       ],
       [
         'test/shared/files/sweep.test.ts',

@@ -70,7 +70,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; present only in a `ready` row, and puts this row into the index `by_seq`'],
       work_shard: ['S', '`0` to `3`; present only in a `deleting` row, and puts this row into the index `unfinished`'],
-      work_due_at: ['N', 'ms; the sweeper may take the row from then on'],
+      work_due_at: ['N', 'ms; the sweeper may take the row from then on; present together with `work_shard`'],
     },
   },
   {
@@ -143,18 +143,6 @@ export const ROW_SHAPES: readonly RowShape[] = [
         'written together with the seal: 16 bytes for the id of the file at each of its 64 seqs; zeros if it was deleted',
       ],
     },
-  },
-  {
-    table: 'files',
-    kind: 'note of up to 24 deletions of an account within 5 s',
-    key: {
-      account_id: key('`#deletions#<0 to 3>`', /^#deletions#[0-3]$/),
-      id: key(
-        '`<ms>#<account id>`, where `<ms>` is the time of the deletion, rounded down to a multiple of 5,000 ms. If this note is full, the deletion goes into the note `<ms>#<account id>#<last digit of the file id>`. If that note is full as well, the deletion goes into a note of its own, `<ms>#<account id>#<file id>`',
-        /^\d{13}#[0-9a-f-]{36}(#[0-9a-f]|#[0-9a-f-]{36})?$/,
-      ),
-    },
-    attributes: { file_ids: ['SS', 'the files; present until the sweeper has repeated the deletions (I6)'] },
   },
   {
     table: 'files',

@@ -48,7 +48,7 @@ export const METERED_REQUESTS = {
   },
   list: { what: 'Lists (50 of 1,000 files, the first page)', through: 'app' },
   search: { what: 'Searches among 1,000 files', through: 'app' },
-  remove: { what: 'Deletions (the sweeper adds at most one write unit each, and seals: see below)', through: 'app' },
+  remove: { what: 'Deletions (and seals: see below)', through: 'app' },
   downloadCached: { what: 'Downloads, cached at the edge', through: 'cdn' },
   downloadUncached: { what: 'Downloads, not cached', through: 'cdn' },
   stranger: { what: 'Refusals of a request with an unknown key (401)', through: 'app' },

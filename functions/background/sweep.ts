@@ -1,6 +1,5 @@
 import type { Context, ScheduledEvent } from 'aws-lambda';
 import { accountStore } from '../../shared/aws/account-store.ts';
-import { deletionNoteStore } from '../../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { listingStore } from '../../shared/aws/listing-store.ts';
 import { objectInventory, objectStore } from '../../shared/aws/object-store.ts';
@@ -19,7 +18,6 @@ const stores = {
   objects: objectStore,
   inventory: objectInventory,
   listing: listingStore,
-  notes: deletionNoteStore,
   releases: releaseStore,
   seals: sealStore,
   tickets: ticketStore,

@@ -1,4 +1,3 @@
-import { deletionNoteStore } from '../../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../../shared/aws/file-store.ts';
 import { objectStore } from '../../shared/aws/object-store.ts';
 import { releaseStore } from '../../shared/aws/release-store.ts';
@@ -9,7 +8,6 @@ import { deleteFile as route } from './delete-file.route.ts';
 
 const stores = {
   files: fileStore,
-  notes: deletionNoteStore,
   objects: objectStore,
   releases: releaseStore,
 };

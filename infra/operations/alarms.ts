@@ -182,7 +182,7 @@ export class Alarms extends Construct {
       missingData: 'alarm',
     });
     this.addNotifyingAlarm('SweeperFailures', {
-      // A ticket or a note of deletions that fails is tried again every minute. A row of the index `unfinished` is tried again every five
+      // A ticket that fails is tried again every minute. A row of the index `unfinished` is tried again every five
       // minutes.
       metric: serviceMetric(this.#watched.stage, 'SweepFailures', { period: Duration.minutes(15) }),
       from: 1,

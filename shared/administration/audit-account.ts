@@ -36,8 +36,7 @@ const CONCURRENCY = 16;
  * and I15 of `docs/architecture.md`.
  *
  * If the books are right, and the owner neither uploads nor deletes meanwhile, the audit finds no differences. This holds even when the
- * sweeper still has work, with one exception. A deletion that died after it removed the object leaves a file without an object. The sweeper
- * finishes such a deletion within 95 seconds (decision 0032).
+ * sweeper still has work.
  *
  * The audit reads the books, each page of the rows and each object at different times. If files are added or deleted meanwhile, the report
  * proves nothing. It may have differences although the books are right, or none although the books are wrong. Therefore

@@ -12,10 +12,10 @@ import { transactOnBooks } from './transactions.ts';
  * account is gone.
  */
 export const releaseStore: ReleaseStore = {
-  async releaseFile(file, { left, now }, deadline) {
+  async releaseFile(file, { now, dueAt }, deadline) {
     const failed = await transactOnBooks(
       {
-        row: left ? { Update: leavesObject(file, left.dueAt) } : { Delete: { ...fileAt(file), ...IS_READY } },
+        row: { Update: fileIsDeleted(file, dueAt) },
         account: { Update: accountUpdate({ accountId: file.accountId, bytes: -file.sizeBytes, removes: file.seq }) },
         leaf: { Update: leafUpdate(file.accountId, file.seq, now) },
       },
@@ -36,23 +36,18 @@ export const releaseStore: ReleaseStore = {
   },
 };
 
-/** The update of the row of a deleted file whose object the sweeper has to remove. Without `seq`, the row is not in the index by_seq. */
-function leavesObject(file: ReadyFile, dueAt: number): TransactWriteUpdate {
+/** Without `seq`, the row leaves the index by_seq; `work_shard` and `work_due_at` put it into the index of unfinished work. */
+function fileIsDeleted(file: ReadyFile, dueAt: number): TransactWriteUpdate {
   return {
     ...fileAt(file),
     UpdateExpression: 'SET #state = :deleting, work_shard = :shard, work_due_at = :due REMOVE seq',
-    ...IS_READY,
+    ConditionExpression: '#state = :ready',
+    ExpressionAttributeNames: { '#state': 'state' },
     ExpressionAttributeValues: {
-      ...IS_READY.ExpressionAttributeValues,
+      ':ready': 'ready',
       ':deleting': 'deleting',
       ':shard': workShard(file),
       ':due': dueAt,
     },
   };
 }
-
-const IS_READY = {
-  ConditionExpression: '#state = :ready',
-  ExpressionAttributeNames: { '#state': 'state' },
-  ExpressionAttributeValues: { ':ready': 'ready' },
-} as const;

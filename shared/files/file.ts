@@ -4,7 +4,7 @@ import { numberOfUuid, timeOfUuid, uuidv7 } from '../ids.ts';
  * A file and a ticket, and the states of their rows. A file that came by a form has no ticket.
  *
  * ```
- * file:    (no row) ──settle──▶ ready ──delete──▶ (gone); if S3 fails: deleting ──▶ (gone)
+ * file:    (no row) ──settle──▶ ready ──delete──▶ deleting ──object removed──▶ (gone)
  *
  * ticket:  pending ──settle────────────────▶ settled ────end of the ticket──▶ (gone)
  *             ├──────cancel────────────────▶ cancelled ──end of the ticket──▶ (gone)
@@ -51,7 +51,7 @@ export interface ReadyFile extends ListedFile {
   readonly via: Via;
 }
 
-/** The row of a deleted file, which is out of the books already: the sweeper has to remove its object, then the row. */
+/** The row of a deleted file, which is out of the books already. Its object, and then the row, have yet to be removed. */
 export interface DeletedFile extends FileRef {
   readonly state: 'deleting';
   readonly via: Via;

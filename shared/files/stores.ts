@@ -154,13 +154,13 @@ export interface SettlementStore {
  */
 export interface ReleaseStore {
   /**
-   * Takes a file out of the listing and the counts, frees its size, and removes its row. `work.left` is present when the object still
-   * exists. Then the row becomes `deleting` instead, and from `dueAt` on the sweeper removes the object and the row.
-   * @param work.now  epoch milliseconds.
+   * Takes a file out of the listing and the counts, frees its size, and changes its row to `deleting`. The caller then removes the object
+   * and the row. From `work.dueAt` on, the sweeper does that.
+   * @param work  times in epoch milliseconds.
    */
   releaseFile(
     file: ReadyFile,
-    work: { left?: { dueAt: number } | undefined; now: number },
+    work: { now: number; dueAt: number },
     deadline: Deadline,
   ): Promise<'released' | 'changed'>;
 

@@ -1,7 +1,7 @@
 import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
+import { finishDeletion } from './delete-file.ts';
 import { sealLeaf } from './seal-leaf.ts';
-import { sweepDeletions } from './sweep-deletions.ts';
 import { sweepTickets } from './sweep-tickets.ts';
 import { walkBucket } from './walk-bucket.ts';
 import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
@@ -10,7 +10,7 @@ import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from 
  * What a sweep finished:
  * - `ticket`: a ticket that ended without a file;
  * - `cancelled`: a cancelled or refused ticket;
- * - `deleted`: a deletion;
+ * - `deleted`: a deletion whose request did not finish it;
  * - `leftovers`: what the ticket of a file left behind (its object in `incoming/`, and copies of attempts that lost);
  * - `leaf`: the seal of a leaf.
  */
@@ -38,13 +38,12 @@ const LEASE_MS = 5 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Runs every minute, and finishes what requests began and did not end: deletions (see {@link sweepDeletions}), and tickets that have
- * ended (see {@link sweepTickets}). It writes the seals of leaves that have become full, or from which files were deleted. Then it
- * walks the bucket (see {@link walkBucket}).
+ * Runs every minute, and finishes what requests began and did not end: tickets that have ended (see {@link sweepTickets}), and deletions.
+ * It writes the seals of leaves that have become full, or from which files were deleted. Then it walks the bucket (see {@link walkBucket}).
  *
  * The process may die at any step, and two sweeps may run at the same time: a sweep takes a lease on each row of the index by a conditional
  * write, and each step on a row may be repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads the state of the walk and 12 empty partitions: 4 of the index, 4 of tickets, 4 of notes of deletions.
+ * reads the state of the walk and 8 empty partitions: 4 of the index, 4 of tickets.
  * @param options.now  epoch milliseconds.
  */
 export async function sweep(
@@ -52,12 +51,10 @@ export async function sweep(
   { now, budget }: { now: number; budget: SweepBudget },
 ): Promise<SweepReport> {
   const { deadlineAt } = budget;
-  const deletions = await sweepDeletions(stores, { now, deadlineAt });
   const tickets = await sweepTickets(stores, { now, ...budget });
   const { ticket, cancelled, leftovers } = tickets;
-  const swept = { ticket, cancelled, deleted: deletions.deleted, leftovers, leaf: 0 };
-  let failed = deletions.failed + tickets.failed;
-  let oldestDueAt = Math.min(deletions.oldestDueAt, tickets.oldestDueAt);
+  const swept = { ticket, cancelled, deleted: 0, leftovers, leaf: 0 };
+  let { failed, oldestDueAt } = tickets;
   for (let hasMore = true; hasMore && Date.now() < deadlineAt; ) {
     const due = await findDue(stores.work, now, budget.rows);
     oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
@@ -118,7 +115,6 @@ export async function sweepRow(
   }
   const file = await stores.work.lease(item, now + LEASE_MS);
   if (!file) return undefined;
-  await stores.objects.remove(file.objectKey);
-  await stores.files.remove(file);
+  await finishDeletion(stores, file);
   return 'deleted';
 }

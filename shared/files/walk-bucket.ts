@@ -21,9 +21,9 @@ interface Walked {
 
 /**
  * Compares the bucket with the table, and removes the objects that no row refers to. Some of them come from a process that died before it
- * wrote a row or a note for the sweeper, or from an upload whose client was told that the outcome is unknown. Others come from a write that
- * arrived after its row was removed. A walk begins once a day. It goes on page by page until it is over. If `deadlineAt` passes before that,
- * the next call continues the walk.
+ * wrote a row, or from an upload whose client was told that the outcome is unknown. Others come from a write that arrived after its row was
+ * removed. A walk begins once a day. It goes on page by page until it is over. If `deadlineAt` passes before that, the next call continues
+ * the walk.
  *
  * Each object is compared with the rows once, when it is a day old. If a row refers to the object then, only a deletion or the end of a
  * ticket can remove this row later, and both remove the object first. So a walk compares only objects that no earlier walk has compared.

@@ -1,5 +1,4 @@
 import type { AccountStore } from '../accounts/account.ts';
-import type { DeletionNoteStore } from './deletion-notes.ts';
 import type { DeletedFile, FileRef } from './file.ts';
 import type { ObjectInventory, ObjectStore } from './object-store.ts';
 import type { LeasedLeaf, SealStore } from './seal-leaf.ts';
@@ -57,7 +56,6 @@ export interface SweepingStores {
   readonly objects: ObjectStore;
   readonly inventory: ObjectInventory;
   readonly listing: ListingStore;
-  readonly notes: DeletionNoteStore;
   readonly releases: ReleaseStore;
   readonly seals: SealStore;
   readonly tickets: TicketStore;

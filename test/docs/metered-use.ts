@@ -35,8 +35,6 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
   const ofLimiter = await use(() => refused(limited.byKey, 429), 'request', 'metrics', 'metrics');
   const inline = await use(() => done(uploader.byKey.upload('a.bin', SMALL_FILE)), 'request', 'metrics');
   const sweep = await use(() => service.invoke('SweepFunction', {}), 'swept', 'metrics');
-  // Measure the seal before any deletion: after a deletion, the sweep that writes the seal would also remove notes.
-  const seal = await useOfSeal(service, sealed, [inline, sweep]);
   return {
     inline,
     streaming: await use(() => done(uploadStreaming(uploader, 'a.bin', LARGE_FILE)), 'request', 'metrics'),
@@ -52,7 +50,7 @@ export async function meterUse(service: TestService): Promise<Record<MeteredRequ
       'metrics',
     ),
     limited: ofLimiter,
-    seal,
+    seal: await useOfSeal(service, sealed, [inline, sweep]),
     sweep,
     canary: await use(() => runCanary(service), 'request', 'request', 'request', 'request', 'metrics', 'metrics'),
   };

@@ -124,15 +124,9 @@ export async function tryKills(operator: Operator, scenario: Scenario, tally: Ta
   for (let nth = 1, isHit = true; isHit; nth++) {
     const name = `${scenario.name}, killed at ${nth}`;
     const prepared = await scenario.prepare(account, name, operator);
-    // The first attempt is applied but not answered, and its retry gets no answer either: the process dies waiting.
-    const lost = applyToNth(service, nth, { effect: 'cut-after', reach: 'once' });
-    const silence = applyToNth(service, nth, { effect: 'timeout', reach: 'for good' });
-    const request = prepared.request().catch(() => NO_ANSWER);
-    await Promise.race([silence.whenApplied, request]);
-    if (silence.call) await renewProcess(service, scenario);
-    const outcome = await request;
-    for (const fault of [lost, silence]) fault.remove();
-    isHit = lost.call !== undefined;
+    const killed = await killAtCall(service, scenario, nth, prepared.request);
+    const { outcome } = killed;
+    isHit = killed.isHit;
     if (isHit) tally.tried++;
     try {
       await prepared.followUp(outcome);
@@ -142,6 +136,27 @@ export async function tryKills(operator: Operator, scenario: Scenario, tally: Ta
     }
   }
   tally.survived += await countBalanced(operator, account, passed, tally.failures);
+}
+
+/**
+ * Makes a request, and kills the function's process at its nth call, after the call was applied and before it was answered.
+ * @returns `isHit`: false when the request made fewer calls.
+ */
+export async function killAtCall(
+  service: TestService,
+  scenario: Scenario,
+  nth: number,
+  request: Prepared['request'],
+): Promise<{ readonly outcome: Outcome; readonly isHit: boolean }> {
+  // The first attempt is applied but not answered, and its retry gets no answer either: the process dies waiting.
+  const lost = applyToNth(service, nth, { effect: 'cut-after', reach: 'once' });
+  const silence = applyToNth(service, nth, { effect: 'timeout', reach: 'for good' });
+  const answer = request().catch(() => NO_ANSWER);
+  await Promise.race([silence.whenApplied, answer]);
+  if (silence.call) await renewProcess(service, scenario);
+  const outcome = await answer;
+  for (const fault of [lost, silence]) fault.remove();
+  return { outcome, isHit: lost.call !== undefined };
 }
 
 export const NO_ANSWER: Outcome = { status: 0, headers: new Headers(), body: undefined };

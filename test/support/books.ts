@@ -12,10 +12,7 @@ import type { Operator } from './operator.ts';
 export interface Books {
   /** One sentence per violated invariant; empty when the books balance. */
   readonly problems: string[];
-  /**
-   * What the sweeper still has to finish: files as `<state> file`, tickets as `<state> ticket`, and deletions that are noted and have
-   * not happened.
-   */
+  /** What the sweeper still has to finish: files as `<state> file`, and tickets as `<state> ticket`. */
   readonly unfinished: string[];
   accountOf(accountId: string): AccountBooks;
 }
@@ -61,10 +58,6 @@ export async function readBooks({ dynamoDb, s3, bucket, service: { tables } }: O
     unfinished: [
       ...files.filter(({ work_due_at }) => work_due_at).map(({ state }) => `${state?.S} file`),
       ...tickets.map(({ state }) => `${state} ticket`),
-      ...rows
-        .flatMap(({ file_ids }) => file_ids?.SS ?? [])
-        .filter((noted) => files.some(({ id, state }) => id?.S === noted && state?.S === 'ready'))
-        .map(() => 'noted deletion'),
     ],
     accountOf(accountId) {
       const account = accounts.find(({ id }) => id?.S === accountId);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
-  DeleteItemCommand,
   DynamoDBClient,
   paginateScan,
   UpdateItemCommand,
@@ -21,7 +20,7 @@ export interface Operator {
   readonly bucket: string;
   /**
    * Sets every deadline of unfinished work to a time that has passed.
-   * @returns the number of unfinished rows and tickets; notes of deletions are not counted.
+   * @returns the number of unfinished rows and tickets.
    */
   expireDeadlines(): Promise<number>;
   /** Sets the end of every lease of an attempt to complete a direct upload to a time that has passed. */
@@ -40,25 +39,6 @@ export function operatorOf(service: TestService): Operator {
   const common = { endpoint: service.front.endpoint, region: 'us-east-1', credentials };
   const [dynamoDb, s3] = [new DynamoDBClient(common), new S3Client({ ...common, forcePathStyle: true })];
   const TableName = service.tables.files;
-
-  /** Moves every note of deletions to 1970. The time of a note is in its key, so this writes the note under another key. */
-  async function expireNotes(): Promise<void> {
-    const notes = { TableName, FilterExpression: 'attribute_exists(file_ids)', ConsistentRead: true };
-    for await (const { Items = [] } of paginateScan({ client: dynamoDb }, notes)) {
-      for (const { account_id, id, file_ids } of Items as Record<string, AttributeValue>[]) {
-        const Key = { account_id, id } as Record<string, AttributeValue>;
-        const past = { S: id?.S?.replace(/^\d+/, '0000000000001') ?? '' };
-        const Update = {
-          TableName,
-          Key: { ...Key, id: past },
-          UpdateExpression: 'ADD file_ids :ids',
-          ExpressionAttributeValues: { ':ids': file_ids as AttributeValue },
-        };
-        await dynamoDb.send(new UpdateItemCommand(Update));
-        if (id?.S !== past.S) await dynamoDb.send(new DeleteItemCommand({ TableName, Key }));
-      }
-    }
-  }
 
   let sweepAt: number | undefined;
 
@@ -118,7 +98,6 @@ export function operatorOf(service: TestService): Operator {
           rows++;
         }
       }
-      await expireNotes();
       return rows + (await expireTickets());
     },
     async expireLeases() {

@@ -2,7 +2,6 @@ import { accountStore } from '../../../shared/aws/account-store.ts';
 import { administrationStore, keyMarkStore } from '../../../shared/aws/administration-store.ts';
 import { apiKeyStore } from '../../../shared/aws/api-key-store.ts';
 import { auditStore } from '../../../shared/aws/audit-store.ts';
-import { deletionNoteStore } from '../../../shared/aws/deletion-note-store.ts';
 import { fileStore } from '../../../shared/aws/file-store.ts';
 import { objectInventory, objectStore } from '../../../shared/aws/object-store.ts';
 import { putSecretParameter } from '../../../shared/aws/parameters.ts';
@@ -24,7 +23,6 @@ export const stores = {
   inventory: objectInventory,
   keyMarks: keyMarkStore,
   keys: apiKeyStore,
-  notes: deletionNoteStore,
   objects: objectStore,
   releases: releaseStore,
   sessions: sessionStore,

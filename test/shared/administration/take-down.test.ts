@@ -32,7 +32,7 @@ describe('taking a link down', () => {
     const { file } = await upload(service, accountId);
     const row = await stores.files.get(file);
     if (row?.state !== 'ready') throw new Error('the file is not ready');
-    await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
+    await stores.releases.releaseFile(row, { now: Date.now(), dueAt: Date.now() }, inTime());
     const found = await published(file.objectKey);
     expect(found.file).toBeUndefined();
     await takeDown(stores, found, inTime());

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { type AttributeValue, GetItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +23,6 @@ const { administrationStore: administration, keyMarkStore: keyMarks } = await im
 );
 const { apiKeyCredentials, apiKeyStore: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { auditStore: audit } = await import('../../../shared/aws/audit-store.ts');
-const { deletionNoteStore: notes } = await import('../../../shared/aws/deletion-note-store.ts');
 const { fileStore: files } = await import('../../../shared/aws/file-store.ts');
 const { rateLimitStore: rateLimits } = await import('../../../shared/aws/rate-limit-store.ts');
 const { releaseStore: releases } = await import('../../../shared/aws/release-store.ts');
@@ -210,7 +208,7 @@ describe('the row of a file that came by a form', () => {
     });
     const listed = { ...file, seq: 0, state: 'ready', via: 'form' } as const;
     expect(await files.get(file)).toEqual(listed);
-    expect(await releases.releaseFile(listed, { left: { dueAt: NOW + 5 }, now: NOW }, deadline())).toBe('released');
+    expect(await releases.releaseFile(listed, { now: NOW, dueAt: NOW + 5 }, deadline())).toBe('released');
     const { seq: _, ...rest } = ready;
     expect(await rowOfFile(id)).toEqual({
       ...rest,
@@ -421,22 +419,6 @@ describe('the row of a rate limit', () => {
     const [l, u] = [{ L: [{ N: '0' }, { N: '6' }] }, { L: [{ N: '2' }, { N: '2' }] }];
     expect(await rowOf('shared')).toEqual({ id: { S: 'shared' }, l, u, c: { N: '0' }, expires_at: expiry });
   });
-});
-
-test('a note has the deletions of an account within 5 seconds, and stays when one was added since it was read', async () => {
-  const accountId = randomUUID().replace(/.$/, '7');
-  await notes.add({ accountId, id: FILE }, NOW + 1);
-  await notes.add({ accountId, id: FILE }, NOW + 4_999);
-  const key = { account_id: { S: '#deletions#3' }, id: { S: `${NOW}#${accountId}` } };
-  expect(await rowAt(tables.files, key)).toEqual({ ...key, file_ids: { SS: [FILE] } });
-  expect(await Array.fromAsync(notes.begunBefore(3, NOW))).toEqual([]);
-  const note = { id: `${NOW}#${accountId}`, accountId, begunAt: NOW, fileIds: [FILE] };
-  expect(await Array.fromAsync(notes.begunBefore(3, NOW + 1))).toEqual([note]);
-  await notes.add({ accountId, id: OTHER }, NOW);
-  await notes.remove(note);
-  expect((await rowAt(tables.files, key))?.file_ids).toEqual({ SS: [FILE, OTHER] });
-  await notes.remove({ ...note, fileIds: [OTHER, FILE] });
-  expect(await rowAt(tables.files, key)).toBeUndefined();
 });
 
 test('the row of the walk of the bucket holds its progress, and its position if it has one', async () => {

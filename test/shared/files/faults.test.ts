@@ -13,7 +13,6 @@ import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { TICKET_SHARDS } from '../../../shared/files/stores.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
-import { sweepDeletions } from '../../../shared/files/sweep-deletions.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
@@ -176,16 +175,8 @@ const SCENARIOS: Record<string, Scenario> = {
       const { file } = await upload(service, accountId);
       const row = await stores.files.get(file);
       if (row?.state !== 'ready') throw new Error('the file is not ready');
-      await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
+      await stores.releases.releaseFile(row, { now: Date.now(), dueAt: Date.now() }, inTime());
       return () => sweepWorkOf(accountId);
-    },
-    files: 0,
-  },
-  'the sweep of a noted deletion': {
-    begin: async (accountId) => {
-      const { file } = await upload(service, accountId);
-      await stores.notes.add(file, Date.now());
-      return () => sweepNotesOf(accountId);
     },
     files: 0,
   },
@@ -217,15 +208,6 @@ async function sweepWorkOf(accountId: string): Promise<void> {
   }
   const tickets = { ...stores.tickets, endedAt: ofAccount };
   await sweepTickets({ ...stores, tickets }, { now, rows: 1_000, ...inTime() });
-}
-
-/** Sweeps only the notes of the account. */
-async function sweepNotesOf(accountId: string): Promise<void> {
-  async function* ofAccount(shard: number, time: number) {
-    for await (const note of stores.notes.begunBefore(shard, time)) if (note.accountId === accountId) yield note;
-  }
-  const notes = { ...stores.notes, begunBefore: ofAccount };
-  await sweepDeletions({ ...stores, notes }, { now: Date.now() + HOUR_MS, ...inTime() });
 }
 
 /** When a late call takes effect: after its work, or after the sweep that follows. */
@@ -288,6 +270,10 @@ test.each(Object.entries(SCENARIOS))(
   async (_, scenario) => {
     const trials = await tryEverywhere(scenario);
     expect(trials.length).toBeGreaterThanOrEqual(2);
+    // Even before the sweep, the books balance, and every listed file has its object.
+    for (const { accountId, trial } of trials) {
+      expect({ trial, ...(await auditAccount(stores, accountId)) }).toMatchObject({ trial, differences: [] });
+    }
     // It sweeps twice, because a sweeper that died holds its rows until their leases end.
     await sweepAt(service, Date.now() + 2 * HOUR_MS);
     await sweepAt(service, Date.now() + 3 * HOUR_MS);

@@ -56,35 +56,21 @@ export async function startService({ hasTimeLimits = false } = {}) {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 async function loadStores() {
-  const [
-    accounts,
-    audit,
-    notes,
-    files,
-    idempotency,
-    listing,
-    objects,
-    releases,
-    seals,
-    settlements,
-    signer,
-    tickets,
-    work,
-  ] = await Promise.all([
-    import('../../../shared/aws/account-store.ts'),
-    import('../../../shared/aws/audit-store.ts'),
-    import('../../../shared/aws/deletion-note-store.ts'),
-    import('../../../shared/aws/file-store.ts'),
-    import('../../../shared/aws/idempotency-store.ts'),
-    import('../../../shared/aws/listing-store.ts'),
-    import('../../../shared/aws/object-store.ts'),
-    import('../../../shared/aws/release-store.ts'),
-    import('../../../shared/aws/seal-store.ts'),
-    import('../../../shared/aws/settlement-store.ts'),
-    import('../../../shared/aws/sign-upload.ts'),
-    import('../../../shared/aws/ticket-store.ts'),
-    import('../../../shared/aws/work-store.ts'),
-  ]);
+  const [accounts, audit, files, idempotency, listing, objects, releases, seals, settlements, signer, tickets, work] =
+    await Promise.all([
+      import('../../../shared/aws/account-store.ts'),
+      import('../../../shared/aws/audit-store.ts'),
+      import('../../../shared/aws/file-store.ts'),
+      import('../../../shared/aws/idempotency-store.ts'),
+      import('../../../shared/aws/listing-store.ts'),
+      import('../../../shared/aws/object-store.ts'),
+      import('../../../shared/aws/release-store.ts'),
+      import('../../../shared/aws/seal-store.ts'),
+      import('../../../shared/aws/settlement-store.ts'),
+      import('../../../shared/aws/sign-upload.ts'),
+      import('../../../shared/aws/ticket-store.ts'),
+      import('../../../shared/aws/work-store.ts'),
+    ]);
   return {
     accounts: accounts.accountStore,
     audit: audit.auditStore,
@@ -92,7 +78,6 @@ async function loadStores() {
     idempotency: idempotency.idempotencyStore,
     inventory: objects.objectInventory,
     listing: listing.listingStore,
-    notes: notes.deletionNoteStore,
     objects: objects.objectStore,
     releases: releases.releaseStore,
     seals: seals.sealStore,

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
-import { NOTE_SHARDS } from '../../../shared/files/deletion-notes.ts';
 import { firstEndOf } from '../../../shared/files/file.ts';
 import { TICKET_SHARDS } from '../../../shared/files/stores.ts';
 import { sweep } from '../../../shared/files/sweep.ts';
@@ -26,7 +25,7 @@ const calls = (mark: number) => front.meter.since(mark);
 async function halfDeleted(accountId: string) {
   const row = await stores.files.get((await upload(service, accountId)).file);
   if (row?.state !== 'ready') throw new Error('the file is not ready');
-  await stores.releases.releaseFile(row, { left: { dueAt: Date.now() }, now: Date.now() }, inTime());
+  await stores.releases.releaseFile(row, { now: Date.now(), dueAt: Date.now() }, inTime());
   return row;
 }
 
@@ -88,7 +87,7 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
     const { readUnits, writeUnits } = calls(mark);
     expect({ readUnits, writeUnits }).toEqual({
-      readUnits: (WORK_SHARDS + TICKET_SHARDS + NOTE_SHARDS) * 0.5 + 1,
+      readUnits: (WORK_SHARDS + TICKET_SHARDS) * 0.5 + 1,
       writeUnits: 0,
     });
     await sweepLater(service);
@@ -356,8 +355,11 @@ test('a deletion that cannot reach the bucket succeeds for the owner, and the sw
   await deleteFile(stores, file, inTime());
   fault.remove();
   expect(await statesOf(service, accountId)).toEqual(['deleting']);
+  expect(await usageOf(service, accountId)).toEqual({ bytes: 0, files: 0 });
   await expect(deleteFile(stores, file, inTime())).rejects.toMatchObject({ code: 'not_found' });
-  await sweepLater(service);
+  // The request may still be under way, so the sweeper leaves the row alone at first.
+  expect(await sweepAt(service, Date.now() + 20_000)).toMatchObject({ swept: { deleted: 0 }, lagSeconds: 0 });
+  expect(await sweepAt(service, Date.now() + HOUR_MS)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
@@ -402,89 +404,4 @@ test('a ticket whose row cannot be read does not stop the other tickets of its s
   await setSize({ N: '5' });
   expect(await sweepAt(service, later)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
-});
-
-test('a note that cannot be read does not stop the other work of the sweeper', async () => {
-  const accountId = await unfinishedAccount();
-  const notes = {
-    ...stores.notes,
-    begunBefore: (shard: number, time: number) => {
-      if (shard === 0) throw new Error('a note without files');
-      return stores.notes.begunBefore(shard, time);
-    },
-  };
-  const now = Date.now() + HOUR_MS;
-  const report = await sweep({ ...stores, notes }, { now, budget: { rows: 100, deadlineAt: Date.now() + 30_000 } });
-  expect(report).toMatchObject({ failed: 1, swept: { ticket: 2, cancelled: 1, leftovers: 1 } });
-  await expectBalance(service, accountId, { files: 1, bytes: 5 });
-});
-
-test('a deletion that dies after it was noted is repeated by the sweeper, and its note is removed', async () => {
-  const accountId = await newAccount(service);
-  const [{ file }, { file: kept }] = [await upload(service, accountId), await upload(service, accountId)];
-  const notes = async () => {
-    const all = [0, 1, 2, 3].map((shard) => Array.fromAsync(stores.notes.begunBefore(shard, Date.now())));
-    return (await Promise.all(all)).flat().filter((note) => note.accountId === accountId);
-  };
-  const releases = {
-    ...stores.releases,
-    releaseFile: () => Promise.reject(new Error('died')),
-  };
-  await expect(deleteFile({ ...stores, releases }, file, inTime())).rejects.toThrow('died');
-  expect(await stores.objects.size(file.objectKey)).toBeUndefined();
-  expect(await sweepAt(service, Date.now() + 20_000)).toMatchObject({
-    swept: { deleted: 0 },
-    failed: 0,
-    lagSeconds: 0,
-  });
-  expect(await notes()).toHaveLength(1);
-  const report = await sweepAt(service, Date.now() + 60_000);
-  expect(report).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
-  expect(report.lagSeconds).toBeGreaterThan(20);
-  expect(await notes()).toEqual([]);
-  expect(await stores.files.get(kept)).toMatchObject({ state: 'ready' });
-  await expectBalance(service, accountId, { files: 1, bytes: 5 });
-});
-
-describe('the deletions that an account notes within five seconds', () => {
-  const now = Date.now() - 3_600_000;
-  const accountId = randomUUID();
-  const ids = Array.from({ length: 240 }, () => randomUUID());
-  /** The cost of noting each deletion, in write units. */
-  const units: number[] = [];
-
-  beforeAll(async () => {
-    for (const id of ids) {
-      const mark = front.meter.mark();
-      await stores.notes.add({ accountId, id }, now);
-      units.push(front.meter.since(mark).writeUnits);
-    }
-  });
-
-  const notes = async () => {
-    const all = [0, 1, 2, 3].map((shard) => Array.fromAsync(stores.notes.begunBefore(shard, now + 1)));
-    return (await Promise.all(all)).flat().filter((note) => note.accountId === accountId);
-  };
-
-  test('cost one write unit each, and at most two when there are many', () => {
-    expect(units.slice(0, 24)).toEqual(Array(24).fill(1));
-    expect(Math.max(...units)).toBe(2);
-  });
-
-  test('are in notes of at most 24 files, so that adding a file to a note costs one write unit', async () => {
-    const found = await notes();
-    expect(found.flatMap(({ fileIds }) => fileIds).sort()).toEqual(ids.toSorted());
-    expect(Math.max(...found.map(({ fileIds }) => fileIds.length))).toBe(24);
-    expect(found.length).toBeLessThanOrEqual(17);
-  });
-
-  test('are all found, however many they are, and no note is left after all are removed', async () => {
-    const id = (n: number) => `${randomUUID().slice(0, -4)}${String(n).padStart(3, '0')}0`;
-    const more = Array.from({ length: 60 }, (_, n) => id(n));
-    for (const noted of more) await stores.notes.add({ accountId, id: noted }, now);
-    const found = await notes();
-    expect(found.flatMap(({ fileIds }) => fileIds).sort()).toEqual([...ids, ...more].sort());
-    for (const note of found) await stores.notes.remove(note);
-    expect(await notes()).toEqual([]);
-  });
 });
