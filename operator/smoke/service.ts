@@ -98,7 +98,7 @@ export function formOf(name: string, content: Content, framing: Framing = 'lengt
   };
 }
 
-export function jsonOf(body: object): Ask {
+function jsonOf(body: object): Ask {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: joined(JSON.stringify(body)) };
 }
 

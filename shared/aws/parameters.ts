@@ -4,16 +4,8 @@ import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
 
-let client: SSMClient | undefined;
-
-/** The client is made at the first read of a parameter, because a request with an API key needs no client. */
-function ssm(): SSMClient {
-  if (!client) {
-    client = new SSMClient(callSettings(CALL_MS.database));
-    limitAndTranslate(client);
-  }
-  return client;
-}
+const ssm = new SSMClient(callSettings(CALL_MS.database));
+limitAndTranslate(ssm);
 
 /** A change of the domain is noticed after this time at the latest. */
 const KEPT_MS = 5 * 60_000;
@@ -44,12 +36,12 @@ export function readSecretParameter(name: string): Promise<string | undefined> {
 
 /** Replaces the text of an encrypted parameter. Only an operator's credentials may do this. */
 export async function putSecretParameter(name: string, value: string): Promise<void> {
-  await ssm().send(new PutParameterCommand({ Name: name, Value: value, Type: 'SecureString', Overwrite: true }));
+  await ssm.send(new PutParameterCommand({ Name: name, Value: value, Type: 'SecureString', Overwrite: true }));
 }
 
 async function read(input: { Name: string; WithDecryption?: boolean }): Promise<string | undefined> {
   try {
-    const { Parameter } = await ssm().send(new GetParameterCommand(input));
+    const { Parameter } = await ssm.send(new GetParameterCommand(input));
     return Parameter?.Value;
   } catch (error) {
     if (error instanceof ParameterNotFound) return undefined;
