@@ -14,7 +14,7 @@ import { pipeline } from 'node:stream/promises';
 const { FILE_HOSTING_URL = '', FILE_HOSTING_KEY = '', PAGE = '.', PORT = '3000' } = process.env;
 
 /** The requests that are forwarded. Requests for lists are not forwarded, because a list has the files of everyone who uses the page. */
-const PASSED_ON = /^(POST \/files|POST \/files\/[\w-]+\/complete|DELETE \/files\/[\w-]+)$/;
+const PASSED_ON = /^(POST \/(files|uploads)|POST \/uploads\/[\w-]+\/complete|DELETE \/(files|uploads)\/[\w-]+)$/;
 const HEADERS = ['content-type', 'content-length', 'transfer-encoding', 'idempotency-key'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
