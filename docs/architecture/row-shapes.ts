@@ -135,17 +135,6 @@ export const ROW_SHAPES: readonly RowShape[] = [
   },
   {
     table: 'files',
-    kind: 'list of the ids of a leaf',
-    key: { account_id: ACCOUNT, id: key('`#ids#<number>`', /^#ids#(\d{6}|a\d{11})$/) },
-    attributes: {
-      ids: [
-        'B',
-        'written together with the seal: 16 bytes for the id of the file at each of its 64 seqs; zeros if it was deleted',
-      ],
-    },
-  },
-  {
-    table: 'files',
     kind: 'note of up to 24 deletions of an account within 5 s',
     key: {
       account_id: key('`#deletions#<0 to 3>`', /^#deletions#[0-3]$/),

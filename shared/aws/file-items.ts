@@ -13,7 +13,6 @@ export function fileAt(ref: FileRef) {
 
 export const LEAF_PREFIX = '#leaf#';
 export const SEAL_PREFIX = '#names#';
-const IDS_PREFIX = '#ids#';
 
 /** The letter before the digits of a long leaf number. It sorts after every digit. */
 const LONG_MARK = 'a';
@@ -30,11 +29,6 @@ export function leafId(leaf: number): string {
 /** The id of the seal of a leaf; seals sort like leaves. */
 export function sealId(leaf: number): string {
   return SEAL_PREFIX + leafDigits(leaf);
-}
-
-/** The id of the row that lists the ids of a leaf's files. This row is written together with the seal of the leaf. */
-export function idListId(leaf: number): string {
-  return IDS_PREFIX + leafDigits(leaf);
 }
 
 function leafDigits(leaf: number): string {

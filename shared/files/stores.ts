@@ -193,10 +193,4 @@ export interface ListingStore {
     range: SeqRange,
     from: { readonly end: 'newest' | 'oldest'; readonly limit?: number },
   ): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
-
-  /**
-   * Reads the files at up to 100 seqs, which may be far from each other, by two calls. It finds only files whose leaf is sealed, and
-   * may miss any of them. The caller reads the missing ones by {@link files}.
-   */
-  filesAt(accountId: string, seqs: readonly number[]): Promise<ListedFile[]>;
 }
