@@ -1,5 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { leavesOfGroup, type SeqRange } from '../files/listing-counters.ts';
+import { leavesOfGroup } from '../files/listing-counters.ts';
 import type { ListingStore } from '../files/stores.ts';
 import { dynamoDb, type Item, readBits, readNumber, readText, tableName } from './dynamodb.ts';
 import { leafId, leafOfId, toListedFile } from './file-items.ts';
@@ -25,7 +25,7 @@ export const listingStore: ListingStore = {
     return toRemovedByLeaf(Items);
   },
 
-  async files(accountId, range, { end, limit }) {
+  async files(accountId, range, limit) {
     const { Items = [], LastEvaluatedKey } = await dynamoDb.send(
       new QueryCommand({
         TableName: tableName('files'),
@@ -37,21 +37,15 @@ export const listingStore: ListingStore = {
           ':low': range.low,
           ':high': range.high,
         },
-        ScanIndexForward: end === 'oldest',
+        ScanIndexForward: false,
         Limit: limit,
       }),
     );
     const files = Items.map(toListedFile);
-    const rest = LastEvaluatedKey && restAfter(range, readNumber(LastEvaluatedKey, 'seq'), end);
-    return { files, ...(rest && { rest }) };
+    const high = LastEvaluatedKey && readNumber(LastEvaluatedKey, 'seq') - 1;
+    return { files, ...(high !== undefined && high >= range.low && { rest: { low: range.low, high } }) };
   },
 };
-
-/** What remains of a range after the file at `seq` was read; undefined when nothing remains. */
-function restAfter({ low, high }: SeqRange, seq: number, end: 'newest' | 'oldest'): SeqRange | undefined {
-  const rest = end === 'newest' ? { low, high: seq - 1 } : { low: seq + 1, high };
-  return rest.low <= rest.high ? rest : undefined;
-}
 
 /** The bitmaps of removed files by leaf, from the rows of leaves among these items. */
 export function toRemovedByLeaf(items: readonly Item[]): Map<number, bigint> {

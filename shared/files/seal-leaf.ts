@@ -67,6 +67,6 @@ export async function sealLeaf(stores: SealingStores, work: LeasedLeaf): Promise
     return true;
   }
   // The bits were read before the names. If a file was deleted in between, the bits have changed, and the seal is not written.
-  const { files } = await stores.listing.files(accountId, { low, high }, { end: 'newest' });
+  const { files } = await stores.listing.files(accountId, { low, high });
   return (await stores.seals.seal(work, sealOf(files))) === 'sealed';
 }

@@ -139,7 +139,7 @@ async function searchIndex(listing: ListingStore, accountId: string, range: SeqR
 /** Reads the files of a range, newest first, as many at a time as one read gives. */
 async function* filesIn(listing: ListingStore, accountId: string, range: SeqRange): AsyncGenerator<ListedFile[]> {
   for (let rest: SeqRange | undefined = range; rest; ) {
-    const read = await listing.files(accountId, rest, { end: 'newest' });
+    const read = await listing.files(accountId, rest);
     yield read.files;
     rest = read.rest;
   }
