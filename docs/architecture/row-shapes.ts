@@ -105,7 +105,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'files',
     kind: 'leaf',
-    key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
+    key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#\d{11}$/) },
     attributes: {
       removed: [
         'N',
@@ -121,7 +121,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'files',
     kind: 'seal of a leaf',
-    key: { account_id: ACCOUNT, id: key('`#names#<number>`', /^#names#(\d{6}|a\d{11})$/) },
+    key: { account_id: ACCOUNT, id: key('`#names#<number>`', /^#names#\d{11}$/) },
     attributes: {
       folded: [
         'B',

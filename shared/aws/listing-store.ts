@@ -8,8 +8,7 @@ import { leafId, leafOfId, toListedFile } from './file-items.ts';
 export const listingStore: ListingStore = {
   async removedByLeaf(accountId, group) {
     const { first, last } = leavesOfGroup(group);
-    // These are at most 128 items. Each has up to 80 bytes, or 110 while its leaf is due for a new seal. So they fit into one page, and
-    // take at most four read units.
+    // These are at most 128 small items, which fit into one page and take at most four read units.
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
         TableName: tableName('files'),

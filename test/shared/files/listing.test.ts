@@ -108,7 +108,7 @@ test('each deletion adds exactly the bit of its file to the bitmap of its leaf',
   const accountId = await newAccount(service);
   const files = await placeAll(64, (seq) => place(accountId, 128 + seq));
   const removed = async () => {
-    const Key = { account_id: { S: accountId }, id: { S: '#leaf#000002' } };
+    const Key = { account_id: { S: accountId }, id: { S: '#leaf#00000000002' } };
     const { Item } = await engine.send(new GetItemCommand({ TableName: tables.files, Key, ConsistentRead: true }));
     return BigInt(Item?.removed?.N ?? 0);
   };
