@@ -101,25 +101,17 @@ async function searchLeaves(
 ): Promise<number[]> {
   const [sealed, removed] = await Promise.all([seals.seals(accountId, leaves), seals.removed(accountId, leaves)]);
   const seqs: number[] = [];
-  const unsealed: SeqRange[] = [];
+  const unsealed: number[] = [];
   for (let leaf = leaves.last; leaf >= leaves.first; leaf--) {
     const seal = sealed.get(leaf);
     if (seal && isReadable(seal)) seqs.push(...searchSeal(leaf, seal, { part, removed: removed.get(leaf) ?? 0n }));
-    else addLeaf(unsealed, leaf);
+    else unsealed.push(leaf);
   }
-  const read = await eachOf(unsealed, CONCURRENCY, (range) => searchIndex(listing, accountId, range, part));
+  const read = await eachOf(unsealed, CONCURRENCY, (leaf) => searchIndex(listing, accountId, seqsOfLeaf(leaf), part));
   return read.length === 0 ? seqs : [...seqs, ...read.flat()].sort(newestFirst);
 }
 
 const newestFirst = (one: number, other: number) => other - one;
-
-/** Adds the seqs of a leaf to a list of ranges. All ranges of the list are above the leaf. */
-function addLeaf(ranges: SeqRange[], leaf: number): void {
-  const { low, high } = seqsOfLeaf(leaf);
-  const newer = ranges.at(-1);
-  if (newer?.low === high + 1) ranges[ranges.length - 1] = { low, high: newer.high };
-  else ranges.push({ low, high });
-}
 
 /** The seqs of the files of a sealed leaf that match and are not deleted, newest first. */
 function searchSeal(leaf: number, seal: Seal, { part, removed }: { part: string; removed: bigint }): number[] {
