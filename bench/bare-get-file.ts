@@ -8,7 +8,7 @@ import { type ApiEvent, headerValues } from '../shared/http/request.ts';
 import { ok } from '../shared/http/response.ts';
 import { log } from '../shared/log.ts';
 import { rateKey, ratePolicy } from '../shared/rate-limit/policy.ts';
-import { admit, LimiterMemory, rateLimitHeaders } from '../shared/rate-limit/rate-limiter.ts';
+import { admit, rateLimitHeaders } from '../shared/rate-limit/rate-limiter.ts';
 
 /**
  * The steps of `functions/get-file.ts` in one function, without the middleware of the routes, and without handling failures. The
@@ -17,7 +17,6 @@ import { admit, LimiterMemory, rateLimitHeaders } from '../shared/rate-limit/rat
 
 const cdnUrl = required('CDN_URL');
 const policy = ratePolicy(limit('RATE_LIMIT_REQUESTS_PER_MINUTE'));
-const memory = new LimiterMemory();
 
 export async function handler(event: ApiEvent) {
   const startedAt = performance.now();
@@ -26,7 +25,7 @@ export async function handler(event: ApiEvent) {
   if (!holder) throw new Error('no such key');
   const { accountId } = holder;
   const key = rateKey('requests', policy.limit, accountId);
-  const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now: Date.now() });
+  const decision = await admit(rateLimitStore, { key, policy, now: Date.now() });
   const file = await getFile({ files: fileStore }, { accountId, id: event.pathParameters?.id ?? '' });
   const answer = ok(toFileRecord(file, cdnUrl));
   const { requestId } = event.requestContext;

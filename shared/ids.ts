@@ -60,18 +60,8 @@ export function numberOfUuid(id: string): number {
  * @param namespace  a UUID that separates this use of names from others.
  */
 export function uuidv5(namespace: string, name: string): string {
-  const namespaceBytes = bytesOfUuid(namespace);
+  const namespaceBytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
   return formatUuid(createHash('sha1').update(namespaceBytes).update(name).digest().subarray(0, 16), 5);
-}
-
-export const UUID_BYTES = 16;
-
-export function bytesOfUuid(id: string): Uint8Array {
-  return Buffer.from(id.replaceAll('-', ''), 'hex');
-}
-
-export function uuidOfBytes(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex').replace(UUID_GROUPS, UUID_FORMAT);
 }
 
 const UUID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
@@ -86,5 +76,5 @@ export function isUuid(text: string): boolean {
 function formatUuid(bytes: Buffer, version: number): string {
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | (version << 4), 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return uuidOfBytes(bytes);
+  return bytes.toString('hex').replace(UUID_GROUPS, UUID_FORMAT);
 }

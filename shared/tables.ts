@@ -33,7 +33,7 @@ export const TABLES = {
   /** One row for each account: profile, used storage, counts, listing groups. */
   accounts: { variable: 'ACCOUNTS_TABLE', partitionKey: text('id') },
   /**
-   * Files, tickets, leaves of the listing with their seals and lists of ids, and the state of the walk of the bucket.
+   * Files, tickets, leaves of the listing with their seals, and the state of the walk of the bucket.
    */
   files: {
     variable: 'FILES_TABLE',

@@ -105,7 +105,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'files',
     kind: 'leaf',
-    key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#(\d{6}|a\d{11})$/) },
+    key: { account_id: ACCOUNT, id: key('`#leaf#<number>`', /^#leaf#\d{11}$/) },
     attributes: {
       removed: [
         'N',
@@ -121,7 +121,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'files',
     kind: 'seal of a leaf',
-    key: { account_id: ACCOUNT, id: key('`#names#<number>`', /^#names#(\d{6}|a\d{11})$/) },
+    key: { account_id: ACCOUNT, id: key('`#names#<number>`', /^#names#\d{11}$/) },
     attributes: {
       folded: [
         'B',
@@ -130,17 +130,6 @@ export const ROW_SHAPES: readonly RowShape[] = [
       unicode: [
         'S',
         'version of Unicode by which the names were folded; absent if every later version folds these names in the same way',
-      ],
-    },
-  },
-  {
-    table: 'files',
-    kind: 'list of the ids of a leaf',
-    key: { account_id: ACCOUNT, id: key('`#ids#<number>`', /^#ids#(\d{6}|a\d{11})$/) },
-    attributes: {
-      ids: [
-        'B',
-        'written together with the seal: 16 bytes for the id of the file at each of its 64 seqs; zeros if it was deleted',
       ],
     },
   },

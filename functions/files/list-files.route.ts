@@ -14,7 +14,7 @@ export const listFiles = {
   needs: {
     tables: [
       { table: 'accounts', actions: ['GetItem'] },
-      { table: 'files', actions: ['Query', 'BatchGetItem'] },
+      { table: 'files', actions: ['Query'] },
       { table: 'files', actions: ['Query'], index: 'by_seq' },
     ],
     values: ['cdnUrl'],

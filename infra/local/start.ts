@@ -4,7 +4,7 @@ import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
 import { localStage } from '../stages/stages.ts';
 import { reportFunction, requestLine } from './report.ts';
-import { synthesizeWhenChanged } from './synthesize.ts';
+import { synthesize } from './synthesize.ts';
 
 /**
  * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the data
@@ -39,7 +39,7 @@ async function start(port: number, dataDir: string): Promise<void> {
     startEngines(dataDir, process.env),
     // Loading this module takes a second, so the import begins only after the checks above, at the same time as the other steps.
     import('../../local-aws/service.ts'),
-    synthesizeWhenChanged(assembly, stopping.signal),
+    synthesize(assembly, stopping.signal),
   ]);
   started.push(engines);
   console.log('Creating tables and buckets, starting the servers …');

@@ -14,7 +14,7 @@ export interface AdministrationStore {
   setStorageLimit(id: string, bytes: number | undefined): Promise<boolean>;
   /** Suspends the account for good. @returns false when there is no such account. */
   beginDeletion(id: string): Promise<boolean>;
-  /** Removes the rows of the leaves, their seals and lists of ids, and the records of `Idempotency-Key`s. */
+  /** Removes the rows of the leaves, their seals, and the records of `Idempotency-Key`s. */
   removeRecords(id: string): Promise<void>;
   /** Removes the account's row, if its deletion has begun. */
   remove(id: string): Promise<void>;

@@ -45,7 +45,7 @@ export const auditStore: AuditStore = {
     const command = new QueryCommand({
       TableName: tableName('files'),
       ConsistentRead: true,
-      // This leaves out the rows of leaves, of seals and of lists of ids. Their ids begin with `#`, which sorts before every digit.
+      // This leaves out the rows of leaves and of seals. Their ids begin with `#`, which sorts before every digit.
       KeyConditionExpression: 'account_id = :account AND id >= :digits',
       ExpressionAttributeValues: { ':account': accountId, ':digits': '0' },
       ScanIndexForward: false,

@@ -23,10 +23,10 @@ export const CALL_MS = {
 const CONNECT_MS = 3_000;
 
 /** The settings of a client: how often it tries, and for how long unless a call sets another time. */
-export function callSettings(timeoutMs: number, maxAttempts = ATTEMPTS) {
+export function callSettings(timeoutMs: number) {
   // Without `throwOnRequestTimeout` the SDK only prints a warning and goes on waiting.
   return {
-    maxAttempts,
+    maxAttempts: ATTEMPTS,
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: timeoutMs, throwOnRequestTimeout: true },
   };
 }

@@ -31,23 +31,20 @@ type Value =
  */
 export type Item = Readonly<Record<string, Value>>;
 
-const client = new DynamoDBClient(callSettings(CALL_MS.database));
+const retrying = new DynamoDBClient(callSettings(CALL_MS.database));
 
-/** The one DynamoDB client of a function. */
-export const dynamoDb = documentClient();
+/** The DynamoDB client of a function. */
+export const dynamoDb = documentClient(retrying);
 
 /**
- * The same client without retries, for writes that must happen at most once for each call. An example is the rate limiter: a retry after a
- * lost answer would count the request twice.
+ * A client without retries, over the same connections, for writes that must happen at most once for each call. An example is the rate
+ * limiter: a retry after a lost answer would count the request twice.
  */
-export const dynamoDbOnce = documentClient((middlewareStack) => {
-  // The retry middleware is replaced, not removed, because the place of the signing middleware is relative to it.
-  const place = { step: 'finalizeRequest', priority: 'high' } as const;
-  middlewareStack.add((next) => next, { ...place, name: 'retryMiddleware', override: true });
-});
+export const dynamoDbOnce = documentClient(
+  new DynamoDBClient({ maxAttempts: 1, requestHandler: retrying.config.requestHandler }),
+);
 
-/** @param prepare  changes the middleware of this client only. All clients share their connections and settings. */
-function documentClient(prepare?: (middlewareStack: typeof client.middlewareStack) => void): DynamoDBDocumentClient {
+function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
   const document = DynamoDBDocumentClient.from(client, {
     // An empty text stays an empty text. A value that DynamoDB cannot keep unchanged causes an error before anything is sent.
     marshallOptions: {
@@ -58,8 +55,6 @@ function documentClient(prepare?: (middlewareStack: typeof client.middlewareStac
     },
     unmarshallOptions: { wrapNumbers: toWholeNumber },
   });
-  document.middlewareStack = client.middlewareStack.clone();
-  prepare?.(document.middlewareStack);
   limitAndTranslate(document);
   return document;
 }

@@ -13,16 +13,8 @@ export function fileAt(ref: FileRef) {
 
 export const LEAF_PREFIX = '#leaf#';
 export const SEAL_PREFIX = '#names#';
-const IDS_PREFIX = '#ids#';
 
-/** The letter before the digits of a long leaf number. It sorts after every digit. */
-const LONG_MARK = 'a';
-
-/**
- * The id of the row of a leaf. The ids sort like the leaves, so that the leaves of a group are one range. Below leaf 1,000,000 the number
- * has six digits. From there on, the letter `a` and eleven digits stand for the number, which suffices for 6.4 × 10^12 uploads of an
- * account. The ids are short because up to 128 of these rows are read for a page.
- */
+/** The id of the row of a leaf. The ids sort like the leaves, so that the leaves of a group are one range. */
 export function leafId(leaf: number): string {
   return LEAF_PREFIX + leafDigits(leaf);
 }
@@ -32,18 +24,12 @@ export function sealId(leaf: number): string {
   return SEAL_PREFIX + leafDigits(leaf);
 }
 
-/** The id of the row that lists the ids of a leaf's files. This row is written together with the seal of the leaf. */
-export function idListId(leaf: number): string {
-  return IDS_PREFIX + leafDigits(leaf);
-}
-
-function leafDigits(leaf: number): string {
-  return leaf < 1_000_000 ? String(leaf).padStart(6, '0') : LONG_MARK + String(leaf).padStart(11, '0');
-}
+/** Eleven digits suffice for 6.4 × 10^12 uploads of an account. */
+const leafDigits = (leaf: number) => String(leaf).padStart(11, '0');
 
 /** The number of the leaf that a row belongs to; undefined for a row whose id has another prefix. */
 export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
-  return id.startsWith(prefix) ? Number(id.slice(prefix.length).replace(LONG_MARK, '')) : undefined;
+  return id.startsWith(prefix) ? Number(id.slice(prefix.length)) : undefined;
 }
 
 /**

@@ -3,8 +3,8 @@ import { paginateQuery, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
 import type { LeasedLeaf, SealStore } from '../files/seal-leaf.ts';
 import type { Seal } from '../files/sealed-names.ts';
 import { dynamoDb, type Item, readBytes, readOptionalText, readText, tableName } from './dynamodb.ts';
-import { fileAt, idListId, leafId, leafOfId, SEAL_PREFIX, sealId } from './file-items.ts';
-import { idListAttributes, toRemovedByLeaf } from './listing-store.ts';
+import { fileAt, leafId, leafOfId, SEAL_PREFIX, sealId } from './file-items.ts';
+import { toRemovedByLeaf } from './listing-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
 /** How long the write of a seal waits for deletions in its leaf. */
@@ -30,14 +30,10 @@ export const sealStore: SealStore = {
     return toRemovedByLeaf(await Array.fromAsync(query(accountId, [leafId(first), leafId(last)], some)));
   },
 
-  async seal(work, seal, files) {
-    const { accountId, leaf } = work;
-    const put = (id: string, attributes: Item): TransactWriteItem => {
-      const { TableName, Key } = fileAt({ accountId, id });
-      return { Put: { TableName, Item: { ...Key, ...attributes } } };
-    };
-    const writes = [put(sealId(leaf), sealAttributes(seal)), put(idListId(leaf), idListAttributes(files))];
-    return (await endWork(work, ...writes)) ? 'sealed' : 'changed';
+  async seal(work, seal) {
+    const { TableName, Key } = fileAt({ accountId: work.accountId, id: sealId(work.leaf) });
+    const put = { Put: { TableName, Item: { ...Key, ...sealAttributes(seal) } } };
+    return (await endWork(work, put)) ? 'sealed' : 'changed';
   },
 
   async leaveUnsealed(work) {

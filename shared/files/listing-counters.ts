@@ -55,15 +55,15 @@ export function leavesOfGroup(group: number): LeafRange {
 /**
  * Finds the group or leaf that holds the file at an offset from the newest.
  * @param counts  the number of files by group or by leaf.
- * @returns its index, the offset within it from its newest file, and its count; undefined beyond the last file.
+ * @returns its index, and the offset within it from its newest file; undefined beyond the last file.
  */
 export function findOffset(
   counts: ReadonlyMap<number, number>,
   offset: number,
-): { index: number; offset: number; count: number } | undefined {
+): { index: number; offset: number } | undefined {
   let rest = offset;
   for (const [index, count] of [...counts].sort(([a], [b]) => b - a)) {
-    if (rest < count) return { index, offset: rest, count };
+    if (rest < count) return { index, offset: rest };
     rest -= count;
   }
   return undefined;

@@ -1,5 +1,4 @@
 import type { AccountStore } from '../accounts/account.ts';
-import type { ListedFile } from './file.ts';
 import { type LeafRange, seqsOfLeaf } from './listing-counters.ts';
 import { type Seal, sealOf } from './sealed-names.ts';
 import type { ListingStore } from './stores.ts';
@@ -13,9 +12,6 @@ export interface LeasedLeaf {
   /** The end of the lease in epoch milliseconds. It is different for every lease on the leaf, so it identifies the lease. */
   readonly leaseEndsAt: number;
 }
-
-/** A seq, and the id of the file that has it. */
-export type FileAtSeq = Pick<ListedFile, 'id' | 'seq'>;
 
 /** The sealed names of an account's leaves (see `sealed-names.ts`), and which of their files are deleted. */
 export interface SealStore {
@@ -36,9 +32,8 @@ export interface SealStore {
    * - the rows of the leaves were removed with the account.
    *
    * So a removed name never comes back, however late this transaction arrives.
-   * @param files  the files of the leaf, in any order. Their ids are written as well, for {@link ListingStore.filesAt}.
    */
-  seal(work: LeasedLeaf, seal: Seal, files: readonly FileAtSeq[]): Promise<'sealed' | 'changed'>;
+  seal(work: LeasedLeaf, seal: Seal): Promise<'sealed' | 'changed'>;
 
   /**
    * Takes a leaf that has no seal yet out of the index of unfinished work. The leaf stays there if it has become due again since the lease
@@ -72,6 +67,6 @@ export async function sealLeaf(stores: SealingStores, work: LeasedLeaf): Promise
     return true;
   }
   // The bits were read before the names. If a file was deleted in between, the bits have changed, and the seal is not written.
-  const { files } = await stores.listing.files(accountId, { low, high }, { end: 'newest' });
-  return (await stores.seals.seal(work, sealOf(files), files)) === 'sealed';
+  const { files } = await stores.listing.files(accountId, { low, high });
+  return (await stores.seals.seal(work, sealOf(files))) === 'sealed';
 }

@@ -4,7 +4,6 @@ import { eachOf } from '../each-of.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import {
   bitOf,
-  LEAF_SEQS,
   type LeafRange,
   leafOf,
   leavesOfGroup,
@@ -25,13 +24,6 @@ const LEAVES_PER_RANGE = 512;
  * would cost more.
  */
 const NEAR_SEQS = 32;
-/** If reading the files of a page by their seqs would take more calls than this, they are read by their ids. That takes two calls. */
-const CALLS_FOR_PAGE = 4;
-/**
- * A search reads the files of leaves without a seal from the index, in ranges. It keeps at most this many of the newest matching files of
- * each range. So it need not read these files again if they are on the page.
- */
-const KEPT_FILES = 2 * LEAF_SEQS;
 
 /**
  * A longer text cannot be part of a name, so its result is empty, without a read. It is not even folded, because folding takes
@@ -52,14 +44,6 @@ interface Search {
   readonly search: string;
   readonly offset: number;
   readonly limit: number;
-}
-
-/** The matches in a range of leaves. */
-interface Matches {
-  /** The seqs of all matching files, newest first. */
-  readonly seqs: number[];
-  /** The matching files that were read from the index, at most {@link KEPT_FILES} for each range that was read. */
-  readonly files: readonly ListedFile[];
 }
 
 /**
@@ -86,11 +70,9 @@ export async function searchFiles(
     () => searchIndex(stores.listing, account.id, newest, part),
     ...rangesOf(account).map((leaves) => () => searchLeaves(stores, account.id, leaves, part)),
   ];
-  const found = await eachOf(reads, CONCURRENCY, (read) => read());
-  const seqs = found.flatMap((matches) => matches.seqs);
-  const known = found.flatMap((matches) => matches.files);
+  const seqs = (await eachOf(reads, CONCURRENCY, (read) => read())).flat();
   const page = seqs.slice(offset, offset + limit);
-  return { files: await filesOf(stores.listing, account.id, { page, known, part }), total: seqs.length };
+  return { files: await filesOf(stores.listing, account.id, { page, part }), total: seqs.length };
 }
 
 /** The full leaves in ranges of about equal work, newest first, without the groups whose files are all deleted. */
@@ -110,34 +92,26 @@ function rangesOf(account: Account): LeafRange[] {
   return ranges;
 }
 
+/** The seqs of the matching files in a range of leaves, newest first. */
 async function searchLeaves(
   { listing, seals }: SearchingStores,
   accountId: string,
   leaves: LeafRange,
   part: string,
-): Promise<Matches> {
+): Promise<number[]> {
   const [sealed, removed] = await Promise.all([seals.seals(accountId, leaves), seals.removed(accountId, leaves)]);
   const seqs: number[] = [];
-  const unsealed: SeqRange[] = [];
+  const unsealed: number[] = [];
   for (let leaf = leaves.last; leaf >= leaves.first; leaf--) {
     const seal = sealed.get(leaf);
     if (seal && isReadable(seal)) seqs.push(...searchSeal(leaf, seal, { part, removed: removed.get(leaf) ?? 0n }));
-    else addLeaf(unsealed, leaf);
+    else unsealed.push(leaf);
   }
-  const read = await eachOf(unsealed, CONCURRENCY, (range) => searchIndex(listing, accountId, range, part));
-  const all = read.length === 0 ? seqs : [...seqs, ...read.flatMap((matches) => matches.seqs)].sort(newestFirst);
-  return { seqs: all, files: read.flatMap(({ files }) => files) };
+  const read = await eachOf(unsealed, CONCURRENCY, (leaf) => searchIndex(listing, accountId, seqsOfLeaf(leaf), part));
+  return read.length === 0 ? seqs : [...seqs, ...read.flat()].sort(newestFirst);
 }
 
 const newestFirst = (one: number, other: number) => other - one;
-
-/** Adds the seqs of a leaf to a list of ranges. All ranges of the list are above the leaf. */
-function addLeaf(ranges: SeqRange[], leaf: number): void {
-  const { low, high } = seqsOfLeaf(leaf);
-  const newer = ranges.at(-1);
-  if (newer?.low === high + 1) ranges[ranges.length - 1] = { low, high: newer.high };
-  else ranges.push({ low, high });
-}
 
 /** The seqs of the files of a sealed leaf that match and are not deleted, newest first. */
 function searchSeal(leaf: number, seal: Seal, { part, removed }: { part: string; removed: bigint }): number[] {
@@ -146,21 +120,18 @@ function searchSeal(leaf: number, seal: Seal, { part, removed }: { part: string;
   return (removed === 0n ? seqs : seqs.filter((seq) => (removed & bitOf(seq)) === 0n)).reverse();
 }
 
-async function searchIndex(listing: ListingStore, accountId: string, range: SeqRange, part: string): Promise<Matches> {
+async function searchIndex(listing: ListingStore, accountId: string, range: SeqRange, part: string): Promise<number[]> {
   const seqs: number[] = [];
-  const files: ListedFile[] = [];
-  for await (const read of filesIn(listing, accountId, range)) {
-    const matching = read.filter(({ name }) => foldName(name).includes(part));
-    seqs.push(...matching.map(({ seq }) => seq));
-    files.push(...matching.slice(0, KEPT_FILES - files.length));
+  for await (const files of filesIn(listing, accountId, range)) {
+    seqs.push(...files.filter(({ name }) => foldName(name).includes(part)).map(({ seq }) => seq));
   }
-  return { seqs, files };
+  return seqs;
 }
 
 /** Reads the files of a range, newest first, as many at a time as one read gives. */
 async function* filesIn(listing: ListingStore, accountId: string, range: SeqRange): AsyncGenerator<ListedFile[]> {
   for (let rest: SeqRange | undefined = range; rest; ) {
-    const read = await listing.files(accountId, rest, { end: 'newest' });
+    const read = await listing.files(accountId, rest);
     yield read.files;
     rest = read.rest;
   }
@@ -181,18 +152,10 @@ function rangesAround(seqs: readonly number[]): SeqRange[] {
 async function filesOf(
   listing: ListingStore,
   accountId: string,
-  { page, known, part }: { page: readonly number[]; known: readonly ListedFile[]; part: string },
+  { page, part }: { readonly page: readonly number[]; readonly part: string },
 ): Promise<ListedFile[]> {
-  const bySeq = new Map(known.map((file) => [file.seq, file]));
-  const missing = () => page.filter((seq) => !bySeq.has(seq));
-  if (rangesAround(missing()).length > CALLS_FOR_PAGE) {
-    for (const file of await listing.filesAt(accountId, missing())) bySeq.set(file.seq, file);
-  }
-  await eachOf(rangesAround(missing()), CONCURRENCY, async (range) => {
-    for await (const read of filesIn(listing, accountId, range)) for (const file of read) bySeq.set(file.seq, file);
-  });
-  return page.flatMap((seq) => {
-    const file = bySeq.get(seq);
-    return file && foldName(file.name).includes(part) ? file : [];
-  });
+  const read = await eachOf(rangesAround(page), CONCURRENCY, (range) =>
+    Array.fromAsync(filesIn(listing, accountId, range)),
+  );
+  return read.flat(2).filter(({ seq, name }) => page.includes(seq) && foldName(name).includes(part));
 }

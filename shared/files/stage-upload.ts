@@ -36,8 +36,6 @@ export interface UploadRequest {
   /** The part's Content-Type. */
   readonly declaredType: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
-  /** The least number of bytes that the content can have, as far as this is known before the content is read. */
-  readonly leastBytes: number;
   readonly maxBytes: number;
   readonly limits: AccountLimits;
   readonly idempotencyKey?: string | undefined;
@@ -57,10 +55,9 @@ export type StagedUpload =
  * Reads the content of one file to its end and stores it. After that {@link settleUpload} makes it a file. If the rest of the request turns
  * out to be bad, {@link discardUpload} removes it instead.
  *
- * Content is refused before it is read if even the least number of bytes that it can have does not fit. This check is made again when the
- * first part is full. Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to
- * remove. Only the object is written. If we die after that, or the storage reports a failure but stores the object, an object is left. No
- * link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
+ * Nothing is written before the first part is full or the content has ended, so most bad requests leave nothing to remove. Content whose
+ * bytes so far do not fit is refused then. Only the object is written. If we die after that, or the storage reports a failure but stores
+ * the object, an object is left. No link leads to it, and no account is charged for it. The walk of the bucket removes it (decision 0024).
  * @throws ApiError `unauthorized` when the account is gone; `file_too_large`; `storage_limit_exceeded`, or `rate_limit_exceeded` for the
  *   bytes of the day, when it cannot fit; `idempotency_conflict`; and every error of the content.
  */
@@ -80,11 +77,11 @@ export async function stageUpload(
     isHashed: idempotencyKey !== undefined,
   });
   const parts = inParts(content, PART_BYTES);
-  const arriving: Arriving = { request, account, content, parts, clock };
-  if (earlier) return replayOf(earlier, arriving);
-  expectRoom(arriving, request.leastBytes);
+  if (earlier) return replayOf(earlier, { request, account, content, parts, clock });
   const first = (await parts.next()).value as Part;
-  expectRoom(arriving, content.bytes);
+  const now = clock();
+  const refusal = refusalOf(account, limits, { bytes: content.bytes, now });
+  if (refusal) throw refusalError(refusal, now, factsOf(account, limits, { bytes: content.bytes, now }));
   const file = describe(request, clock());
   await store(stores.objects, file, first, parts);
   return {
@@ -103,13 +100,6 @@ interface Arriving {
   readonly content: MeasuredContent;
   readonly parts: AsyncIterable<Part>;
   readonly clock: () => number;
-}
-
-/** @throws ApiError `storage_limit_exceeded`, or `rate_limit_exceeded` for the bytes of the day, when this many bytes cannot fit. */
-function expectRoom({ request, account, clock }: Arriving, bytes: number): void {
-  const now = clock();
-  const refusal = refusalOf(account, request.limits, { bytes, now });
-  if (refusal) throw refusalError(refusal, now, factsOf(account, request.limits, { bytes, now }));
 }
 
 /** Reads the whole content, because only its hash shows whether it is the content for which the key was used. */

@@ -184,19 +184,9 @@ export interface ListingStore {
   removedByLeaf(accountId: string, group: number): Promise<ReadonlyMap<number, bigint>>;
 
   /**
-   * Some of the files with a `seq` in the range, from its newest or its oldest end.
-   * @param from.limit  without it, as many files are read as one read gives (1 MB).
+   * Some of the files with a `seq` in the range, newest first.
+   * @param limit  without it, as many files are read as one read gives (1 MB).
    * @returns `rest`: the part of the range that was not read; absent when all of it was.
    */
-  files(
-    accountId: string,
-    range: SeqRange,
-    from: { readonly end: 'newest' | 'oldest'; readonly limit?: number },
-  ): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
-
-  /**
-   * Reads the files at up to 100 seqs, which may be far from each other, by two calls. It finds only files whose leaf is sealed, and
-   * may miss any of them. The caller reads the missing ones by {@link files}.
-   */
-  filesAt(accountId: string, seqs: readonly number[]): Promise<ListedFile[]>;
+  files(accountId: string, range: SeqRange, limit?: number): Promise<{ files: ListedFile[]; rest?: SeqRange }>;
 }

@@ -2,7 +2,7 @@ import { RATE_WINDOW_MS } from '../contract/limits.ts';
 import type { RateClass } from '../contract/route.ts';
 import { serviceUnavailable } from '../errors.ts';
 import type { RatePolicy } from './policy.ts';
-import { firstStep, moreAt, type NewestSlot, nextStep, remainingIn, type Step, type Window } from './window.ts';
+import { firstStep, moreAt, nextStep, remainingIn, type Step, type Window } from './window.ts';
 
 export interface RateDecision {
   readonly admitted: boolean;
@@ -30,63 +30,6 @@ export interface RateLimitStore {
   ): Promise<{ readonly done: boolean; readonly window: Window | undefined }>;
 }
 
-/** How many subjects a process remembers; about 300 bytes each. */
-const REMEMBERED_MAX = 1_000;
-
-/** Values of the latest subjects. When there are too many, the value that was set longest ago is forgotten. */
-class LatestSubjects<Value> {
-  readonly #values = new Map<string, Value>();
-
-  get(key: string): Value | undefined {
-    return this.#values.get(key);
-  }
-
-  set(key: string, value: Value): void {
-    this.#values.delete(key);
-    for (const oldest of this.#values.keys()) {
-      if (this.#values.size < REMEMBERED_MAX) break;
-      this.#values.delete(oldest);
-    }
-    this.#values.set(key, value);
-  }
-
-  delete(key: string): void {
-    this.#values.delete(key);
-  }
-}
-
-/**
- * No request is admitted without a write to the row. To save further writes, one process remembers of its subjects:
- * - until when a subject is rejected. So a client that ignores `Retry-After` causes no write to the row. This memory alone can reject a
- *   request, but cannot admit one: a slot in use stays in use until 60 s have passed, whatever other processes do;
- * - the newest slot of a subject with shared slots, so that the first step is usually the right one. Each step still has its
- *   condition on the row.
- */
-export class LimiterMemory {
-  readonly #rejectedUntil = new LatestSubjects<number>();
-  readonly #newestSlots = new LatestSubjects<NewestSlot>();
-
-  /** The end of the rejection of `key` in epoch milliseconds; undefined when none is known to last at `now`. */
-  rejectionLasting(key: string, now: number): number | undefined {
-    const until = this.#rejectedUntil.get(key);
-    if (until === undefined || until > now) return until;
-    this.#rejectedUntil.delete(key);
-    return undefined;
-  }
-
-  noteRejection(key: string, until: number): void {
-    this.#rejectedUntil.set(key, until);
-  }
-
-  newestSlot(key: string): NewestSlot | undefined {
-    return this.#newestSlots.get(key);
-  }
-
-  noteWindow(key: string, { stamps, sizes, left }: Window): void {
-    if (sizes) this.#newestSlots.set(key, { stamp: stamps.at(-1) ?? 0, left });
-  }
-}
-
 /**
  * How many tries may fail, because other requests change the row, before the request is answered with 503. When each admission has its own
  * slot, three tries are enough (no row, a row that another request created, a slot opened). Shared slots may be used up between two tries.
@@ -94,24 +37,18 @@ export class LimiterMemory {
 const ATTEMPTS_MAX = 100;
 
 /**
- * Counts one request against the window of `key`, usually by one write, and decides whether it is admitted.
+ * Counts one request against the window of `key`, by one or two writes, and decides whether it is admitted.
  * @param now  epoch milliseconds.
  * @throws ApiError `service_unavailable` when the store fails: a request that cannot be counted is not admitted.
  */
 export async function admit(
-  { store, memory }: { readonly store: RateLimitStore; readonly memory: LimiterMemory },
+  store: RateLimitStore,
   { key, policy, now }: { readonly key: string; readonly policy: RatePolicy; readonly now: number },
 ): Promise<RateDecision> {
-  const known = memory.rejectionLasting(key, now);
-  if (known !== undefined) return rejected(policy, known, now);
-  let step = firstStep(policy, now, memory.newestSlot(key));
+  let step: Step = firstStep(policy, now);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    if (step.kind === 'reject') {
-      memory.noteRejection(key, step.until);
-      return rejected(policy, step.until, now);
-    }
+    if (step.kind === 'reject') return rejected(policy, step.until, now);
     const { done, window } = await store.attempt(key, policy, step);
-    if (window) memory.noteWindow(key, window);
     if (done && window) return admitted(policy, window, now);
     step = nextStep(policy, window, now);
   }

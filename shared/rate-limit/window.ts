@@ -42,23 +42,12 @@ const WINDOW_STAMPS = (RATE_WINDOW_MS + TOLERANCE_MS) / STAMP_MS;
 /** The stamp of a slot that was never used. */
 const NEVER = 0;
 
-/** The slot that was opened last, as it was when a process saw it. */
-export interface NewestSlot {
-  readonly stamp: number;
-  readonly left: number;
-}
-
 /**
- * The step to try before the row is known: the one that is probably right. When each admission has its own slot, this step opens a slot.
- * With shared slots, it uses the newest slot if this process has seen uses left in that slot within the last minute. Otherwise it opens a
- * slot, because a subject that this process does not know has probably not been active for a minute.
+ * The step to try before the row is known: the one that is right most often. When each admission has its own slot, this step opens a slot.
+ * With shared slots, it uses the newest slot.
  */
-export function firstStep({ limit, slots }: RatePolicy, now: number, known?: NewestSlot): Step {
-  const expired = expiredAt(now);
-  if (limit > slots && known && known.left > 0 && known.stamp > expired) {
-    return { kind: 'use', stamp: Math.max(stampOf(now), known.stamp), expired };
-  }
-  return { kind: 'open', stamp: stampOf(now), expired };
+export function firstStep({ limit, slots }: RatePolicy, now: number): Step {
+  return { kind: limit > slots ? 'use' : 'open', stamp: stampOf(now), expired: expiredAt(now) };
 }
 
 /** The step to try when the row is `window`, which is undefined if there is no row. */

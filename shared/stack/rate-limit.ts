@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts';
 import type { ApiEvent } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { rateKey, ratePolicy } from '../rate-limit/policy.ts';
-import { admit, LimiterMemory, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
+import { admit, rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { Middleware } from './route-stack.ts';
 
 type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHeaders?: Record<string, string> }>;
@@ -20,11 +20,10 @@ type Request = middy.Request<ApiEvent, ApiResult, Error, Context, { rateLimitHea
  */
 export function rateLimit(rateClass: RateClass, subjectOf: (event: ApiEvent) => string | Promise<string>): Middleware {
   const policy = ratePolicy(limit(RATE_CLASSES[rateClass]));
-  const memory = new LimiterMemory();
 
   async function rateLimitBefore({ event, internal }: Request): Promise<void> {
     const key = rateKey(rateClass, policy.limit, await subjectOf(event));
-    const decision = await admit({ store: rateLimitStore, memory }, { key, policy, now: Date.now() });
+    const decision = await admit(rateLimitStore, { key, policy, now: Date.now() });
     internal.rateLimitHeaders = rateLimitHeaders(decision, rateClass);
     if (!decision.admitted) {
       throw new ApiError('rate_limit_exceeded', {

@@ -4,7 +4,6 @@ import { idempotencyStore } from '../aws/idempotency-store.ts';
 import { objectStore } from '../aws/object-store.ts';
 import { settlementStore } from '../aws/settlement-store.ts';
 import type { FileRecord } from '../contract/answers.ts';
-import { MULTIPART_FRAMING_MAX_BYTES } from '../contract/limits.ts';
 import { limit, required } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
@@ -59,7 +58,6 @@ async function storeUpload({ event, caller }: ApiRequest): Promise<StagedUpload>
         clientName: filename,
         declaredType: contentType,
         content: body,
-        leastBytes: leastFileBytes(event),
         maxBytes,
         limits: accountLimits,
         idempotencyKey: key,
@@ -68,12 +66,6 @@ async function storeUpload({ event, caller }: ApiRequest): Promise<StagedUpload>
       if (upload.kind === 'stored') await discardUpload(stores, upload.file);
     },
   });
-}
-
-/** The least number of bytes that the file of a form can have, computed from the length of the form; 0 when the form has no length. */
-function leastFileBytes(event: ApiEvent): number {
-  const length = Number(header(event, 'content-length') ?? 0);
-  return Math.max(0, length - MULTIPART_FRAMING_MAX_BYTES) || 0;
 }
 
 function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {

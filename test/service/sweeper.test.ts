@@ -181,7 +181,7 @@ test('a search finds the same files before and after the sweeper has sealed thei
   expect([await found(), await total()]).toEqual([expected, 96]);
   const { problems } = await readBooks(operator);
   expect(problems.filter((problem) => problem.includes(id) && problem.includes('seal'))).toEqual([]);
-  const Key = { account_id: { S: id }, id: { S: '#names#000002' } };
+  const Key = { account_id: { S: id }, id: { S: '#names#00000000002' } };
   const { Item } = await operator.dynamoDb.send(new GetItemCommand({ TableName: service.tables.files, Key }));
   const sealed = inflateRawSync(Item?.folded?.B ?? new Uint8Array())
     .toString()

@@ -82,7 +82,7 @@ function accountProblems(account: Row, rows: readonly Row[], tickets: readonly T
   const sum = sizes.reduce((total, bytes) => total + bytes, 0);
   const leaves = own.filter(({ id, removed }) => id?.S?.startsWith('#leaf#') && removed);
   const leafBits = leaves.map(({ id, removed }): [string, string] => [
-    String(Number(id?.S?.replace(/^#leaf#a?/, ''))),
+    String(Number(id?.S?.replace(/^#leaf#/, ''))),
     BigInt(removed?.N ?? 0).toString(2),
   ]);
   const groupCounts = Object.entries(account.removed?.M ?? {}).map(([group, n]): [string, number] => [
@@ -111,9 +111,9 @@ function sealProblems(own: readonly Row[], ready: readonly Row[], nextSeq: numbe
   const nameAt = new Map(ready.map(({ seq, name }) => [number(seq), name?.S ?? '']));
   const leaves = Array.from({ length: Math.floor(nextSeq / LEAF_SEQS) }, (_, leaf) => leaf);
   const seals = own.filter(({ id }) => id?.S?.startsWith('#names#')).length;
-  const sealed = leaves.filter((leaf) => row(`#names#${String(leaf).padStart(6, '0')}`));
+  const sealed = leaves.filter((leaf) => row(`#names#${String(leaf).padStart(11, '0')}`));
   const problems = leaves.flatMap((leaf) => {
-    const digits = String(leaf).padStart(6, '0');
+    const digits = String(leaf).padStart(11, '0');
     const isUnfinished = row(`#leaf#${digits}`)?.work_due_at !== undefined;
     const names = Array.from({ length: LEAF_SEQS }, (_, slot) => nameAt.get(leaf * LEAF_SEQS + slot) ?? '');
     const folded = row(`#names#${digits}`)?.folded?.B;

@@ -7,8 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/aws/dynamodb.ts';
-import { fileAttributes, fileKey, idListId, leafId, sealId, workShard } from '../../shared/aws/file-items.ts';
-import { idListAttributes } from '../../shared/aws/listing-store.ts';
+import { fileAttributes, fileKey, leafId, sealId, workShard } from '../../shared/aws/file-items.ts';
 import { sealAttributes } from '../../shared/aws/seal-store.ts';
 import type { ListedFile } from '../../shared/files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../../shared/files/listing-counters.ts';
@@ -83,16 +82,13 @@ function readyItem(file: ListedFile): Item {
   return { ...fileKey(file), ...state, ...fileAttributes(file) };
 }
 
-/** The seals of the full leaves, and the lists of their ids. */
+/** The seals of the full leaves. */
 function sealsOf(files: readonly ListedFile[]): Item[] {
   const last = files.at(-1)?.seq ?? -1;
   const leaves = [...Map.groupBy(files, ({ seq }) => leafOf(seq))].filter(([leaf]) => seqsOfLeaf(leaf).high <= last);
-  return leaves.flatMap(([leaf, own]) => {
+  return leaves.map(([leaf, own]) => {
     const { accountId } = own[0] as ListedFile;
-    return [
-      { ...fileKey({ accountId, id: sealId(leaf) }), ...sealAttributes(sealOf(own)) },
-      { ...fileKey({ accountId, id: idListId(leaf) }), ...idListAttributes(own) },
-    ];
+    return { ...fileKey({ accountId, id: sealId(leaf) }), ...sealAttributes(sealOf(own)) };
   });
 }
 

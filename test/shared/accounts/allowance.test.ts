@@ -119,7 +119,7 @@ describe('the bytes of a day', () => {
   });
 });
 
-describe('a body that cannot fit is refused before its content is read', () => {
+describe('a body that cannot fit is refused before its content is stored', () => {
   test.each([
     ['the storage', { storageLimitBytes: 10 }, 'storage_limit_exceeded'],
     ['the bytes of the day', { uploadBytesPerDay: 10 }, 'rate_limit_exceeded'],
@@ -128,7 +128,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
     const accountId = await newAccount(service);
     await upload(service, accountId, 'x');
     const mark = service.front.meter.mark();
-    const hopeless = stage(service, accountId, untouched(), { ...limits, leastBytes: 10 });
+    const hopeless = stage(service, accountId, chunks('x'.repeat(10)), limits);
     await expect(hopeless).rejects.toMatchObject({ code });
     expect(service.front.meter.since(mark).calls.map(({ operation }) => operation)).toEqual(['GetItem']);
     await expectBalance(service, accountId, { files: 1, bytes: 1 });
@@ -137,7 +137,7 @@ describe('a body that cannot fit is refused before its content is read', () => {
   test('a repeated upload with a used key is still read, until twice the bytes of the day were sent', async () => {
     const accountId = await newAccount(service);
     const content = randomBytes(10);
-    const options = { ...TEN_A_DAY, storageLimitBytes: 10, leastBytes: 10, idempotencyKey: 'k', ...at(noon) };
+    const options = { ...TEN_A_DAY, storageLimitBytes: 10, idempotencyKey: 'k', ...at(noon) };
     const { file } = await upload(service, accountId, content, options);
     await stores.accounts.countSent(accountId, 10, noon);
     expect(await upload(service, accountId, content, options)).toEqual({ file, isReplay: true });

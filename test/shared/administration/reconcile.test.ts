@@ -73,8 +73,8 @@ describe('the books of an account', () => {
       'time of the newest file',
       (id: string) => setAccount(id, 'SET last_file_at = :value', 1),
     ],
-    ['have a wrong bitmap of a leaf', 'leaf', (id: string) => setLeaf(id, '#leaf#000000', 9)],
-    ['have a bitmap of a leaf that does not exist', 'leaf', (id: string) => setLeaf(id, '#leaf#000044', 9)],
+    ['have a wrong bitmap of a leaf', 'leaf', (id: string) => setLeaf(id, '#leaf#00000000000', 9)],
+    ['have a bitmap of a leaf that does not exist', 'leaf', (id: string) => setLeaf(id, '#leaf#00000000044', 9)],
     [
       'count a file whose row is missing',
       'storage used',

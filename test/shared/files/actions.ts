@@ -12,7 +12,7 @@ import type { Service } from './service.ts';
 
 export const MIB = 1024 * 1024;
 export const HOUR_MS = 3_600_000;
-const LIMITS = { maxBytes: 100 * MIB, leastBytes: 0 };
+const LIMITS = { maxBytes: 100 * MIB };
 export const ACCOUNT_LIMITS = {
   storageLimitBytes: 2_048 * MIB,
   fileCountLimit: 1_000,

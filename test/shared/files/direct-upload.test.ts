@@ -235,7 +235,7 @@ describe('completing a ticket', () => {
       'the id of a leaf of the account',
       async (_: string, accountId: string) => {
         await deleteFile(stores, await uploadDirectly(service, accountId, 'gone'), inTime());
-        return { accountId, id: '#leaf#000000' };
+        return { accountId, id: '#leaf#00000000000' };
       },
     ],
   ])('%s is not_found', async (_, refOf) => {

@@ -318,8 +318,8 @@ describe('settling an upload', () => {
   test('gives every file a seq of its own and leaves none out, however many are settled at once', async () => {
     const accountId = await newAccount(service);
     await Promise.all(Array.from({ length: 16 }, () => upload(service, accountId, 'x')));
-    const { files } = await stores.listing.files(accountId, { low: 0, high: 100 }, { end: 'oldest' });
-    expect(files.map(({ seq }) => seq)).toEqual(Array.from({ length: 16 }, (_, seq) => seq));
+    const { files } = await stores.listing.files(accountId, { low: 0, high: 100 });
+    expect(files.map(({ seq }) => seq)).toEqual(Array.from({ length: 16 }, (_, index) => 15 - index));
     expect((await stores.accounts.get(accountId))?.nextSeq).toBe(16);
     await expectBalance(service, accountId, { files: 16, bytes: 16 });
   });

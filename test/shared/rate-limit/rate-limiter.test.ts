@@ -2,7 +2,7 @@ import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
-import { admit, LimiterMemory, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
+import { admit, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
 import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
@@ -28,17 +28,10 @@ beforeEach(() => {
   proxy.calls.length = 0;
 });
 
-/** Sends requests of one new subject: each to a process that remembers nothing, or to one of several that remember. */
-function subject(policy: RatePolicy, processes = 0): (now: number) => Promise<RateDecision> {
+/** Sends requests of one new subject. */
+function subject(policy: RatePolicy): (now: number) => Promise<RateDecision> {
   const key = rateKey('uploads', policy.limit, crypto.randomUUID());
-  const memories = Array.from({ length: processes }, () => new LimiterMemory());
-  let requests = 0;
-  return (now) => {
-    requests += 1;
-    // Two processes take turns, two requests each, so each process sees only half of the requests.
-    const memory = memories[Math.floor(requests / 2) % processes] ?? new LimiterMemory();
-    return admit({ store, memory }, { key, policy, now });
-  };
+  return (now) => admit(store, { key, policy, now });
 }
 
 /** Sends `count` requests at once and says how many were admitted. */
@@ -57,11 +50,9 @@ const OWN_SLOTS: RatePolicy = { limit: 4, slots: 4 };
 const SHARED_SLOTS: RatePolicy = { limit: 7, slots: 3 };
 
 describe.each([
-  ['a slot for each admission', OWN_SLOTS, 0],
-  ['shared slots', SHARED_SLOTS, 0],
-  ['shared slots and a process that remembers them', SHARED_SLOTS, 1],
-  ['shared slots and two processes that remember what they saw of them', SHARED_SLOTS, 2],
-])('with %s', (_, policy, processes) => {
+  ['a slot for each admission', OWN_SLOTS],
+  ['shared slots', SHARED_SLOTS],
+])('with %s', (_, policy) => {
   /** The time since the last request: none, a short one, or about the time after which slots become free. */
   const gapMs = fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 30 }) },
@@ -72,7 +63,7 @@ describe.each([
   test('no 60 seconds admit more than the limit, whenever requests arrive', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 5, maxLength: 40 }), async (gaps) => {
-        const request = subject(policy, processes);
+        const request = subject(policy);
         const admitted: number[] = [];
         let now = START;
         for (const gap of gaps) {
@@ -94,7 +85,7 @@ describe.each([
       const arrival = fc.record({ gap: gapMs, off: fc.integer({ min: -offMs, max: offMs }) });
       await fc.assert(
         fc.asyncProperty(fc.array(arrival, { minLength: 5, maxLength: 30 }), async (arrivals) => {
-          const request = subject(policy, processes);
+          const request = subject(policy);
           const admitted: number[] = [];
           let now = START;
           for (const { gap, off } of arrivals) {
@@ -111,7 +102,7 @@ describe.each([
   test('an answer says exactly how many more requests are admitted', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(gapMs, { minLength: 1, maxLength: 10 }), async (gaps) => {
-        const request = subject(policy, processes);
+        const request = subject(policy);
         let now = START;
         let last: RateDecision | undefined;
         for (const gap of gaps) {
@@ -125,7 +116,7 @@ describe.each([
   });
 
   test('a rejected client is admitted after Retry-After, and not one second earlier', async () => {
-    const request = subject(policy, processes);
+    const request = subject(policy);
     for (let i = 0; i < policy.limit; i++) expect((await request(START + 7_000 * i)).admitted).toBe(true);
     const now = START + 7_000 * policy.limit;
     const { admitted, remaining, retryAfterSeconds, resetSeconds } = await request(now);
@@ -153,39 +144,35 @@ describe('when many requests arrive at once', () => {
 });
 
 describe('a request costs', () => {
-  test.each([1, 60, 240, 500])('one write when the client was idle, with a limit of %i', async (limit) => {
+  test.each([
+    [1, 1],
+    [60, 1],
+    [240, 2],
+    [500, 2],
+  ])('with a limit of %i, %i writes when the client was idle', async (limit, writes) => {
     const request = subject(ratePolicy(limit));
     await request(START);
     proxy.calls.length = 0;
     await request(START + MINUTE_MS + 100);
-    expect(proxy.calls).toEqual(['UpdateItem']);
+    expect(proxy.calls).toHaveLength(writes);
   });
 
-  test('one write in a process that has seen the previous request, whether it uses a shared slot or opens the next slot', async () => {
-    const request = subject(SHARED_SLOTS, 1);
-    await request(START);
-    proxy.calls.length = 0;
-    for (let i = 1; i < 7; i++) await request(START + i);
-    expect(proxy.calls).toHaveLength(6);
-  });
-
-  test('two writes in a process that does not know that the newest of the shared slots has uses left', async () => {
+  test('one write when it uses the newest of the shared slots, and two when it opens the next slot', async () => {
     const request = subject(SHARED_SLOTS);
     await request(START);
     proxy.calls.length = 0;
-    await request(START + 1);
-    expect(proxy.calls).toHaveLength(2);
+    // The sizes of the slots, in the order in which they are opened: 2, 3, 2.
+    for (let i = 1; i < 7; i++) await request(START + i);
+    expect(proxy.calls).toHaveLength(6 + 2);
   });
 
-  test('one write when it is rejected, and none while the process remembers that', async () => {
-    const policy = ratePolicy(1);
-    const key = rateKey('uploads', 1, crypto.randomUUID());
-    const process = { store, memory: new LimiterMemory() };
-    await admit(process, { key, policy, now: START });
+  test('one write when it is rejected, however often', async () => {
+    const request = subject(ratePolicy(1));
+    await request(START);
     proxy.calls.length = 0;
     const seconds = [];
     for (const now of [START + 10, START + 30_500, START + 60_000]) {
-      const { admitted, retryAfterSeconds } = await admit(process, { key, policy, now });
+      const { admitted, retryAfterSeconds } = await request(now);
       seconds.push([admitted, retryAfterSeconds]);
     }
     expect(seconds).toEqual([
@@ -193,8 +180,8 @@ describe('a request costs', () => {
       [false, 30],
       [false, 1],
     ]);
-    expect(proxy.calls).toEqual(['UpdateItem']);
-    expect((await admit(process, { key, policy, now: START + 60_040 })).admitted).toBe(true);
+    expect(proxy.calls).toEqual(Array(3).fill('UpdateItem'));
+    expect((await request(START + 60_040)).admitted).toBe(true);
   });
 
   test.each<[limit: number, units: number]>([
@@ -206,9 +193,8 @@ describe('a request costs', () => {
   ])('when a limit of %i is used up, a request costs at most %i write units', async (limit, units) => {
     const key = rateKey('lists', limit, crypto.randomUUID());
     const policy = ratePolicy(limit);
-    const process = { store, memory: new LimiterMemory() };
     // With two minutes between the requests, each request opens a slot, until no slot has its initial time of zero.
-    for (let i = 0; i < policy.slots; i++) await admit(process, { key, policy, now: START + i * 2 * MINUTE_MS });
+    for (let i = 0; i < policy.slots; i++) await admit(store, { key, policy, now: START + i * 2 * MINUTE_MS });
     const { ConsumedCapacity } = await engine.send(
       new UpdateItemCommand({
         TableName: tables.rateLimits,
@@ -240,7 +226,7 @@ describe('when the store fails', () => {
 
 test('a row expires only when all slots in it are free again', async () => {
   const key = rateKey('lists', 5, crypto.randomUUID());
-  await admit({ store, memory: new LimiterMemory() }, { key, policy: ratePolicy(5), now: Date.now() });
+  await admit(store, { key, policy: ratePolicy(5), now: Date.now() });
   const { Item } = await engine.send(new GetItemCommand({ TableName: tables.rateLimits, Key: { id: { S: key } } }));
   expect(Number(Item?.expires_at?.N) * 1_000).toBeGreaterThan(Date.now() + MINUTE_MS);
 });
