@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { synthesize } from '../infra/local/synthesize.ts';
-import { startEngines } from '../local-aws/engines.ts';
+import { startDynamoDbLocal } from '../local-aws/dynamodb/dynamodb-local.ts';
 import { logIn } from '../local-aws/identity-provider/log-in.ts';
 import { type LocalService, startService } from '../local-aws/service.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
@@ -11,7 +11,7 @@ import { type Client, client } from '../test/support/client.ts';
 
 export interface BenchedService extends LocalService {
   /**
-   * How many milliseconds the start of engines, templates and service took. Unlike a start by `npm start`, this does not include loading
+   * How many milliseconds the start of engine, templates and service took. Unlike a start by `npm start`, this does not include loading
    * the modules.
    */
   readonly startedInMs: number;
@@ -38,9 +38,13 @@ export async function withLocalService<Result>(
   try {
     const start = performance.now();
     const assembly = join(dataDir, 'cdk.out');
-    const [engines] = await Promise.all([startEngines(dataDir, {}), synthesize(assembly)]);
-    started.push(engines);
-    const service = await startService({ assembly, dataDir, port: 0, engines, environment: UNLIMITED });
+    const [engine] = await Promise.all([
+      startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') }),
+      synthesize(assembly),
+    ]);
+    started.push(engine);
+    const dynamoDbEndpoint = engine.endpoint;
+    const service = await startService({ assembly, dataDir, port: 0, dynamoDbEndpoint, environment: UNLIMITED });
     started.push(service);
     const startedInMs = performance.now() - start;
     const key = await newKey(service);
@@ -49,7 +53,7 @@ export async function withLocalService<Result>(
       startedInMs,
       key,
       byKey: client(service.urls.base_url, { key }),
-      dynamoDbEndpoint: engines.dynamoDbEndpoint,
+      dynamoDbEndpoint,
     });
   } finally {
     for (const part of started.reverse()) await part.close();

@@ -10,7 +10,6 @@ import type { AnsweredRequest, Exchange } from './cloudfront/serve-request.ts';
 import { distributionOfOutput, startEdge } from './cloudfront/start-distribution.ts';
 import { type Compute, createCompute } from './compute.ts';
 import { createTables } from './dynamodb/create-tables.ts';
-import type { Engines } from './engines.ts';
 import type { AsyncInvoker } from './events/async-invoker.ts';
 import type { EventBus } from './events/event-bus.ts';
 import { readRestApis } from './gateway/rest-api.ts';
@@ -39,8 +38,9 @@ export interface ServiceOptions {
   readonly dataDir: string;
   /** The port of the app's distribution; 0 takes free ports for all servers. */
   readonly port: number;
-  readonly engines: Engines;
-  /** The id of the AWS account, of twelve digits. Services with different accounts may share an engine. */
+  /** The address of DynamoDB Local. Services with different accounts may share it. */
+  readonly dynamoDbEndpoint: string;
+  /** The id of the AWS account, of twelve digits. */
   readonly accountId?: string;
   /** Changes the templates in memory before they are used. */
   readonly edit?: (templates: Record<string, Template>) => void;
@@ -132,7 +132,7 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
   const operator = operatorPrincipal();
   const front = await startFront(options, opened, { compute, operator });
   started.push(front);
-  await Promise.all([createTables(deployment, options.engines), deployFiles(deployment, front.endpoint)]);
+  await Promise.all([createTables(deployment, options.dynamoDbEndpoint), deployFiles(deployment, front.endpoint)]);
   const onAccess = (group: string, line: string) => logGroups.append(group, line);
   const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog, onAccess });
   started.push(origins);
@@ -231,7 +231,7 @@ async function separateFromProject(assembly: string): Promise<void> {
 }
 
 function startFront(
-  { dataDir, engines, onLog = () => {} }: ServiceOptions,
+  { dataDir, dynamoDbEndpoint, onLog = () => {} }: ServiceOptions,
   { deployment, buckets, ports, secrets, logGroups }: Opened,
   { compute, operator }: { readonly compute: Compute; readonly operator: Principal },
 ): Promise<AwsFront> {
@@ -241,7 +241,7 @@ function startFront(
     dataDir,
     principals: [...readPrincipals(deployment, [...compute.functions, ...compute.webFunctions]), operator],
     buckets,
-    ...engines,
+    dynamoDbEndpoint,
     secrets,
     logGroups,
     parameters: readParameters(deployment),

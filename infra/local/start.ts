@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { startEngines } from '../../local-aws/engines.ts';
+import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
 import { localStage } from '../stages/stages.ts';
@@ -8,7 +8,7 @@ import { synthesize } from './synthesize.ts';
 
 /**
  * `npm start`: the whole service on this machine. `PORT` (8787) is the port of the app, `DATA_DIR` (.local) the data
- * directory. Limits have the names of shared/contract/limits.ts. For other engines see local-aws/README.md.
+ * directory. Limits have the names of shared/contract/limits.ts.
  *
  * The script in package.json limits V8's space for new objects to two halves of 8 MB. By default each half grows to 64 MB when many
  * requests come. That takes some 200 MB of memory more and saves no processor time.
@@ -35,19 +35,19 @@ async function start(port: number, dataDir: string): Promise<void> {
   await requireFreePort(port);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
   const assembly = join(dataDir, 'cdk.out');
-  const [engines, { startService }] = await Promise.all([
-    startEngines(dataDir, process.env),
+  const [engine, { startService }] = await Promise.all([
+    startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') }),
     // Loading this module takes a second, so the import begins only after the checks above, at the same time as the other steps.
     import('../../local-aws/service.ts'),
     synthesize(assembly, stopping.signal),
   ]);
-  started.push(engines);
+  started.push(engine);
   console.log('Creating tables and buckets, starting the servers …');
   const service = await startService({
     assembly,
     dataDir,
     port,
-    engines,
+    dynamoDbEndpoint: engine.endpoint,
     isClockRunning: true,
     onLog: (entry) => stopping.signal.aborted || reportFunction(entry),
     onRequest: (request) => console.log(requestLine(request)),

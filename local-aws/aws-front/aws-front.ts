@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { LogGroups } from '../logs/log-groups.ts';
 import type { CorsRule } from '../s3/cors.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
-import { openS3Server, type S3Server } from '../s3/s3-server.ts';
+import { openS3Server } from '../s3/s3-server.ts';
 import { answer } from './answer.ts';
 import { readAuthorization } from './authorization.ts';
 import { callerIdentityProtocol } from './caller-identity.ts';
@@ -19,11 +19,9 @@ import { createPolicyEvaluator } from './policy-evaluator.ts';
 import { type Account, createPrincipals, type Principal } from './principals.ts';
 import { Problem } from './problem.ts';
 import type { Protocol } from './protocol.ts';
-import { connectS3 } from './s3-engine.ts';
 import { s3Protocol } from './s3-protocol.ts';
 import { createParameterService, createSecretsManagerService, type Secrets } from './secrets-and-parameters.ts';
 import { serveMessages } from './serve-messages.ts';
-import type { Credentials } from './signature.ts';
 
 export interface BucketOptions {
   readonly name: string;
@@ -39,10 +37,6 @@ export interface AwsFrontOptions extends Account {
   readonly principals?: readonly Principal[];
   readonly buckets: readonly BucketOptions[];
   readonly dynamoDbEndpoint: string;
-  /** Only for an engine that checks credentials. DynamoDB Local accepts any. */
-  readonly dynamoDbCredentials?: Credentials;
-  /** Another S3 server that stores the objects. By default, our own server stores them on disk. */
-  readonly s3Engine?: { readonly endpoint: string; readonly credentials: Credentials };
   /** The values of Secrets Manager, by name. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The log groups of CloudWatch Logs; by default there are none. */
@@ -79,16 +73,12 @@ export interface AwsFront {
  * applies the faults that tests ask for.
  */
 export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront> {
-  const { region, accountId, buckets } = options;
+  const { region, accountId, buckets, onObjectCreated } = options;
   const account = { region, accountId };
   const policies = buckets.flatMap(({ name, policy }) => (policy ? [[name, policy] as const] : []));
   const gate = createGate(account, createPolicyEvaluator(account, new Map(policies)), options.onDenied);
   const principals = createPrincipals(options.principals ?? []);
-  const engine = connectDynamoDb({
-    endpoint: options.dynamoDbEndpoint,
-    region,
-    ...(options.dynamoDbCredentials && { credentials: options.dynamoDbCredentials }),
-  });
+  const engine = connectDynamoDb(options.dynamoDbEndpoint);
   const { service: secretsManager, secrets } = createSecretsManagerService(options.secrets ?? {}, account);
 
   let isClosing = false;
@@ -103,8 +93,13 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     createParameterService(options.parameters ?? {}, account),
     createLogsService(options.logGroups ?? new LogGroups([]), account),
   ];
+  const server = await openS3Server({
+    directory: join(options.dataDir, 's3'),
+    buckets: buckets.map(({ name }) => name),
+    ...(onObjectCreated && { onObjectCreated }),
+  });
   const protocolOf = createRouter(
-    s3Protocol({ server: await openS3(options), gate, corsRules, onUnexpected }),
+    s3Protocol({ server, gate, corsRules, onUnexpected }),
     new Map([
       ['sts', callerIdentityProtocol(account)],
       ...jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)] as const),
@@ -112,9 +107,9 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   );
   const [meter, faults] = [createMeter(), createFaults()];
   const parts = { account, principals: principals.byKey, gate, meter, faults, onCall: options.onCall ?? (() => {}) };
-  const server = await serveMessages(options.port ?? 0, (message) => answer(parts, protocolOf(message), message));
+  const listening = await serveMessages(options.port ?? 0, (message) => answer(parts, protocolOf(message), message));
   return {
-    endpoint: `http://127.0.0.1:${server.port}`,
+    endpoint: `http://127.0.0.1:${listening.port}`,
     meter,
     faults,
     secrets,
@@ -124,23 +119,10 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     grantsUnused: () => unusedGrants(principals.byKey.values(), gate.grantsUsed()),
     async close() {
       isClosing = true;
-      await server.close();
+      await listening.close();
       engine.close();
     },
   };
-}
-
-function openS3({
-  region,
-  buckets,
-  dataDir,
-  s3Engine,
-  onObjectCreated,
-}: AwsFrontOptions): Promise<S3Server> | S3Server {
-  const common = { buckets: buckets.map(({ name }) => name), ...(onObjectCreated && { onObjectCreated }) };
-  return s3Engine
-    ? connectS3({ ...common, ...s3Engine, region })
-    : openS3Server({ ...common, directory: join(dataDir, 's3') });
 }
 
 /** Finds the service of a request by the scope of its credential, since all services share one address. */

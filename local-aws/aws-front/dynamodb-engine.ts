@@ -1,6 +1,4 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { request as requestByTls } from 'node:https';
-import { type Credentials, sha256Hex, signRequest } from './signature.ts';
 
 export interface EngineReply {
   readonly status: number;
@@ -22,33 +20,22 @@ const UNCHECKED_SIGNATURE = {
 /** How long a connection may be idle: less than the engine allows, so that no request uses one that the engine is just ending. */
 const IDLE_CONNECTION_MS = 5_000;
 
-/**
- * The engine behind the front: DynamoDB Local, or another server with DynamoDB's protocol.
- * @param options  `credentials` are for an engine that checks signatures.
- */
-export function connectDynamoDb(options: {
-  endpoint: string;
-  region: string;
-  credentials?: Credentials;
-}): DynamoDbEngine {
-  const { endpoint, region, credentials } = options;
-  const { host, protocol, hostname, port } = new URL(endpoint);
-  const agent = protocol === 'https:' ? undefined : new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
-  const open = protocol === 'https:' ? requestByTls : request;
+/** The engine behind the front: DynamoDB Local. */
+export function connectDynamoDb(endpoint: string): DynamoDbEngine {
+  const { host, hostname, port } = new URL(endpoint);
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
 
   return {
-    async send(operation, body) {
-      const unsigned = {
+    send(operation, body) {
+      const headers = {
         host,
         'content-type': 'application/x-amz-json-1.0',
         'x-amz-target': `DynamoDB_20120810.${operation}`,
+        'content-length': Buffer.byteLength(body),
+        ...UNCHECKED_SIGNATURE,
       };
-      const signed = credentials
-        ? await signCall(unsigned, body, { credentials, region })
-        : { ...unsigned, ...UNCHECKED_SIGNATURE };
-      const headers = { ...signed, 'content-length': Buffer.byteLength(body) };
       return new Promise((resolve, reject) => {
-        const outgoing = open({ method: 'POST', hostname, port, path: '/', headers, ...(agent && { agent }) });
+        const outgoing = request({ method: 'POST', hostname, port, path: '/', headers, agent });
         outgoing.on('response', (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -62,15 +49,6 @@ export function connectDynamoDb(options: {
         outgoing.end(body);
       });
     },
-    close: () => agent?.destroy(),
+    close: () => agent.destroy(),
   };
-}
-
-function signCall(
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  { credentials, region }: { credentials: Credentials; region: string },
-): Promise<Record<string, string>> {
-  const call = { method: 'POST', url: '/', headers, payloadHash: sha256Hex(body) };
-  return signRequest(call, credentials, { region, service: 'dynamodb' });
 }

@@ -146,7 +146,7 @@ function encodeAgain(text: string): string {
 }
 
 /** Percent-encodes all but the unreserved characters of RFC 3986. */
-export const uriEncode = (text: string): string =>
+const uriEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** @param timestamp  `YYYYMMDDTHHMMSSZ`. @returns milliseconds since 1970; `NaN` when there is no such time. */

@@ -57,10 +57,7 @@ async function makeAnswer(context: FetchContext, viewer: ViewerRequest, behavior
 
   const origin = context.distribution.origins.get(routed.originId);
   if (!origin) throw new InvalidFunctionResult(`there is no origin "${routed.originId}"`);
-  const { request } = routed;
-  const { defaultRootObject } = context.distribution;
-  const path = request.path === '/' && defaultRootObject ? `/${defaultRootObject}` : request.path;
-  return cachingFetch(context, { ...request, path }, behavior, origin);
+  return cachingFetch(context, routed.request, behavior, origin);
 }
 
 /** The status of a request that CloudFront refuses before anything else. Source: "Request and response behavior for custom origins". */

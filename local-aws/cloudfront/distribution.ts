@@ -6,13 +6,11 @@ import {
   asNumber,
   type CachePolicy,
   MANAGED_CACHE_POLICIES,
-  MANAGED_ORIGIN_REQUEST_POLICIES,
   type OriginRequestPolicy,
   type ResponseHeadersPolicy,
   readCachePolicy,
   readOriginRequestPolicy,
   readResponseHeadersPolicy,
-  refuseUnlessEmpty,
 } from './policies.ts';
 
 export interface Distribution {
@@ -20,7 +18,6 @@ export interface Distribution {
   /** The behaviors in the order in which they are tried. The default one is last. */
   readonly behaviors: readonly CacheBehavior[];
   readonly errorRules: ReadonlyMap<number, ErrorRule>;
-  readonly defaultRootObject: string;
 }
 
 interface ErrorRule {
@@ -49,8 +46,8 @@ export interface Origin {
   /** The headers that every request to the origin gets, with names in lower case. */
   readonly customHeaders: readonly (readonly [name: string, value: string])[];
   readonly readTimeoutSeconds: number;
-  /** When requests are signed for S3; absent without an origin access control, or with one that never signs. */
-  readonly signing?: 'always' | 'no-override';
+  /** Whether requests are signed for S3, because the origin has an origin access control. */
+  readonly isSigned: boolean;
 }
 
 /** The resources that a distribution refers to by id, name or ARN: their resolved properties in the template. */
@@ -70,13 +67,12 @@ function find<T>(kind: string, id: string, all: Readonly<Record<string, T>>): T 
   return found;
 }
 
-/** Names, certificates, prices, logs in a bucket, the firewall and protocols towards viewers have no effect in the local AWS. */
+/** Names, certificates, prices, the firewall and protocols towards viewers have no effect in the local AWS. */
 const NO_EFFECT_IN_DISTRIBUTION = [
   'Aliases',
   'Comment',
   'HttpVersion',
   'IPV6Enabled',
-  'Logging',
   'PriceClass',
   'ViewerCertificate',
   'WebACLId',
@@ -92,8 +88,6 @@ export function readDistribution(config: Properties, resources: DistributionReso
     config,
     (take) => {
       if (!asBoolean(take('Enabled', true))) throw new Error('the distribution is disabled');
-      refuseUnlessEmpty('Restrictions.GeoRestriction', geoRestriction(take('Restrictions', {})));
-      refuseUnlessEmpty('OriginGroups', take<{ Items?: [] }>('OriginGroups', {}).Items ?? []);
       const origins = new Map(
         take<Properties[]>('Origins').map((origin) => {
           const read = readOrigin(origin, resources);
@@ -108,16 +102,10 @@ export function readDistribution(config: Properties, resources: DistributionReso
           read({ PathPattern: '*', ...take<Properties>('DefaultCacheBehavior') }),
         ],
         errorRules: new Map(take<Properties[]>('CustomErrorResponses', []).map(readErrorRule)),
-        defaultRootObject: take<string>('DefaultRootObject', ''),
       };
     },
     NO_EFFECT_IN_DISTRIBUTION,
   );
-}
-
-function geoRestriction(restrictions: { GeoRestriction?: { RestrictionType?: string; Locations?: [] } }): string[] {
-  const restriction = restrictions.GeoRestriction;
-  return !restriction || restriction.RestrictionType === 'none' ? [] : [String(restriction.RestrictionType)];
 }
 
 function readErrorRule(properties: Properties): [status: number, rule: ErrorRule] {
@@ -131,9 +119,6 @@ function readErrorRule(properties: Properties): [status: number, rule: ErrorRule
   });
 }
 
-/** Viewers of the local CloudFront use HTTP, and there are no real-time logs. */
-const NO_EFFECT_IN_BEHAVIOR = ['ViewerProtocolPolicy', 'RealtimeLogConfigArn'];
-
 /** @param properties  resolved, of one of `CacheBehaviors`, or of the default behavior with the path pattern `*`. */
 function readBehavior(
   properties: Properties,
@@ -144,12 +129,6 @@ function readBehavior(
     `cache behavior ${properties.PathPattern}`,
     properties,
     (take) => {
-      // `CachedMethods` decides whether answers to OPTIONS are cached; the local CloudFront caches none.
-      refuseUnlessEmpty(
-        'CachedMethods',
-        take<string[]>('CachedMethods', []).filter((method) => method === 'OPTIONS'),
-      );
-      if (asBoolean(take('SmoothStreaming', false))) throw new Error('the local CloudFront has no SmoothStreaming');
       const originId = take<string>('TargetOriginId');
       find('origin', originId, Object.fromEntries(origins));
       const originRequestPolicyId = take<string>('OriginRequestPolicyId', '');
@@ -159,7 +138,11 @@ function readBehavior(
         originId,
         allowedMethods: new Set(take<string[]>('AllowedMethods', ['GET', 'HEAD'])),
         cachePolicy: cachePolicy(take('CachePolicyId'), resources),
-        ...(originRequestPolicyId && { originRequestPolicy: originRequestPolicy(originRequestPolicyId, resources) }),
+        ...(originRequestPolicyId && {
+          originRequestPolicy: readOriginRequestPolicy(
+            find('origin request policy', originRequestPolicyId, resources.originRequestPolicies),
+          ),
+        }),
         ...(responseHeadersPolicyId && {
           responseHeadersPolicy: readResponseHeadersPolicy(
             find('response headers policy', responseHeadersPolicyId, resources.responseHeadersPolicies),
@@ -169,17 +152,13 @@ function readBehavior(
         compress: asBoolean(take('Compress', false)),
       };
     },
-    NO_EFFECT_IN_BEHAVIOR,
+    // Viewers of the local CloudFront use HTTP.
+    ['ViewerProtocolPolicy'],
   );
 }
 
 function cachePolicy(id: string, resources: DistributionResources): CachePolicy {
   return MANAGED_CACHE_POLICIES[id] ?? readCachePolicy(find('cache policy', id, resources.cachePolicies));
-}
-
-function originRequestPolicy(id: string, resources: DistributionResources): OriginRequestPolicy {
-  const managed = MANAGED_ORIGIN_REQUEST_POLICIES[id];
-  return managed ?? readOriginRequestPolicy(find('origin request policy', id, resources.originRequestPolicies));
 }
 
 function readFunctions(
@@ -196,62 +175,46 @@ function readFunctions(
   return functions;
 }
 
-/** Connections go to the local server that stands in for the domain name. */
-const NO_EFFECT_IN_ORIGIN = ['ConnectionAttempts', 'ConnectionTimeout', 'OriginShield'];
-
-const NO_EFFECT_IN_CUSTOM_ORIGIN = [
-  'HTTPPort',
-  'HTTPSPort',
-  'OriginProtocolPolicy',
-  'OriginSSLProtocols',
-  'OriginKeepaliveTimeout',
-  'IpAddressType',
-];
+/** Connections go to the local server that stands in for the domain name, by HTTP. */
+const NO_EFFECT_IN_CUSTOM_ORIGIN = ['OriginProtocolPolicy', 'OriginSSLProtocols'];
 
 /** @param properties  resolved, of one of `Origins`. */
 function readOrigin(properties: Properties, resources: DistributionResources): Origin {
-  return readProperties(
-    `origin ${properties.Id}`,
-    properties,
-    (take) => {
-      const customHeaders = take<{ HeaderName: string; HeaderValue: string }[]>('OriginCustomHeaders', []);
-      const signing = readSigning(take('OriginAccessControlId', ''), resources);
-      return {
-        id: take<string>('Id'),
-        domainName: take<string>('DomainName'),
-        path: take<string>('OriginPath', ''),
-        customHeaders: customHeaders.map(
-          ({ HeaderName, HeaderValue }) => [HeaderName.toLowerCase(), HeaderValue] as const,
-        ),
-        readTimeoutSeconds: readTimeout(take('CustomOriginConfig', {}), take('S3OriginConfig', {})),
-        ...(signing && { signing }),
-      };
-    },
-    NO_EFFECT_IN_ORIGIN,
-  );
+  return readProperties(`origin ${properties.Id}`, properties, (take) => {
+    const customHeaders = take<{ HeaderName: string; HeaderValue: string }[]>('OriginCustomHeaders', []);
+    const accessControlId = take<string>('OriginAccessControlId', '');
+    if (accessControlId !== '') checkAccessControl(accessControlId, resources);
+    return {
+      id: take<string>('Id'),
+      domainName: take<string>('DomainName'),
+      path: take<string>('OriginPath', ''),
+      customHeaders: customHeaders.map(
+        ({ HeaderName, HeaderValue }) => [HeaderName.toLowerCase(), HeaderValue] as const,
+      ),
+      readTimeoutSeconds: readTimeout(take('CustomOriginConfig', {}), take('S3OriginConfig', {})),
+      isSigned: accessControlId !== '',
+    };
+  });
 }
 
 function readTimeout(custom: Properties, s3: Properties): number {
   readProperties('S3OriginConfig', s3, (take) => {
     if (take('OriginAccessIdentity', '') !== '') throw new Error('OriginAccessIdentity: use an origin access control');
-    take('OriginReadTimeout', 30);
   });
   const read = (take: <V>(name: string, fallback?: V) => V) => asNumber(take('OriginReadTimeout', 30));
   return readProperties('CustomOriginConfig', custom, read, NO_EFFECT_IN_CUSTOM_ORIGIN);
 }
 
-function readSigning(id: string, resources: DistributionResources): 'always' | 'no-override' | undefined {
-  if (id === '') return undefined;
+/** @throws Error for an access control that does anything but sign every request for S3. */
+function checkAccessControl(id: string, resources: DistributionResources): void {
   const config = find('origin access control', id, resources.originAccessControls).OriginAccessControlConfig;
-  return readProperties(
+  readProperties(
     'OriginAccessControlConfig',
     config as Properties,
     (take) => {
-      const kind = `${take('OriginAccessControlOriginType')} ${take('SigningProtocol')}`;
-      if (kind !== 's3 sigv4') throw new Error(`the local CloudFront does not sign ${kind}`);
-      const behavior = take<'always' | 'no-override' | 'never'>('SigningBehavior');
-      return behavior === 'never' ? undefined : behavior;
+      const kind = `${take('SigningBehavior')} ${take('OriginAccessControlOriginType')} ${take('SigningProtocol')}`;
+      if (kind !== 'always s3 sigv4') throw new Error(`the local CloudFront does not sign ${kind}`);
     },
-    ['Name', 'Description'],
+    ['Name'],
   );
 }

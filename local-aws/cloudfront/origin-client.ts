@@ -160,8 +160,7 @@ async function sign(
   credentials: OriginAddress['sign'],
   { hasBody, now }: { readonly hasBody: boolean; readonly now: Date },
 ): Promise<void> {
-  if (!origin.signing) return;
-  if (origin.signing === 'no-override' && request.headers.has('authorization')) return;
+  if (!origin.isSigned) return;
   if (!credentials)
     throw new Error(`the origin ${origin.id} has an origin access control, and no credentials to sign with`);
   await signForS3(request, credentials, { hasBody, now });

@@ -1,6 +1,5 @@
 import type { CacheBehavior, Origin } from './distribution.ts';
 import { type HeaderMap, header, removeHopByHop } from './header-map.ts';
-import type { Selection } from './policies.ts';
 import type { ViewerRequest } from './viewer-request.ts';
 
 /** A request to an origin, without its body. */
@@ -36,10 +35,10 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Turns the request of the viewer into the request to the origin, by the policies of the behavior. */
 export function originRequest(viewer: ViewerRequest, behavior: CacheBehavior, origin: Origin): OriginRequest {
-  const query = selectQuery(viewer.query, behavior);
+  const hasQuery = behavior.originRequestPolicy !== undefined && viewer.query !== '';
   return {
     method: viewer.method,
-    target: `${origin.path}${viewer.path}${query === '' ? '' : `?${query}`}`,
+    target: `${origin.path}${viewer.path}${hasQuery ? `?${viewer.query}` : ''}`,
     headers: originHeaders(viewer, behavior, origin),
   };
 }
@@ -56,8 +55,8 @@ function originHeaders(viewer: ViewerRequest, behavior: CacheBehavior, origin: O
     if (name !== 'cookie' && !NEVER_FORWARDED.test(name) && isForwarded(name, viewer.method, behavior))
       headers.set(name, values);
   }
-  const cookies = selectCookies(given.get('cookie') ?? [], behavior);
-  if (cookies !== '') headers.set('cookie', [cookies]);
+  const cookies = given.get('cookie');
+  if (cookies && behavior.originRequestPolicy) headers.set('cookie', [cookies.join('; ')]);
   if (behavior.cachePolicy.encodings.length > 0) setAcceptEncoding(headers, given, behavior);
 
   headers.set('x-forwarded-for', [[...(given.get('x-forwarded-for') ?? []), viewer.ip].join(', ')]);
@@ -68,13 +67,10 @@ function originHeaders(viewer: ViewerRequest, behavior: CacheBehavior, origin: O
   return headers;
 }
 
-function isForwarded(name: string, method: string, { cachePolicy, originRequestPolicy }: CacheBehavior): boolean {
+function isForwarded(name: string, method: string, { originRequestPolicy }: CacheBehavior): boolean {
   if (ALWAYS_FORWARDED.includes(name)) return true;
   if (name === 'authorization' && !READS.has(method)) return true;
-  return (
-    selects(cachePolicy.headers, name) ||
-    (originRequestPolicy !== undefined && selects(originRequestPolicy.headers, name))
-  );
+  return originRequestPolicy !== undefined && !originRequestPolicy.withheld.has(name);
 }
 
 /** Of the encodings that the viewer accepts, the origin sees only those that are cached separately. */
@@ -92,34 +88,4 @@ export function acceptedEncodings<T extends string>(acceptEncoding: string | und
     .filter((item) => !/;\s*q=0(\.0*)?\s*$/.test(item))
     .map((item) => item.split(';')[0]?.trim());
   return offered.filter((encoding) => taken.includes(encoding));
-}
-
-export function selects(selection: Selection, name: string): boolean {
-  if (selection.behavior === 'all') return true;
-  if (selection.behavior === 'none') return false;
-  return selection.names.has(name) === (selection.behavior === 'whitelist');
-}
-
-function selectQuery(query: string, { cachePolicy, originRequestPolicy }: CacheBehavior): string {
-  return query
-    .split('&')
-    .filter((parameter) => {
-      const name = parameter.split('=')[0] ?? '';
-      return (
-        selects(cachePolicy.queryStrings, name) ||
-        (originRequestPolicy && selects(originRequestPolicy.queryStrings, name))
-      );
-    })
-    .join('&');
-}
-
-function selectCookies(lines: readonly string[], { cachePolicy, originRequestPolicy }: CacheBehavior): string {
-  return lines
-    .flatMap((line) => line.split(/;\s*/))
-    .filter((cookie) => {
-      const name = cookie.split('=')[0]?.trim() ?? '';
-      if (name === '') return false;
-      return selects(cachePolicy.cookies, name) || (originRequestPolicy && selects(originRequestPolicy.cookies, name));
-    })
-    .join('; ');
 }

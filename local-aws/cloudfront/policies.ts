@@ -1,28 +1,19 @@
 import type { Properties } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
-/** The headers, cookies or query parameters that a policy selects. */
-export interface Selection {
-  readonly behavior: 'none' | 'whitelist' | 'allExcept' | 'all';
-  /** The selected names; with `allExcept`, those that are not selected. Names of headers are in lower case, others as written. */
-  readonly names: ReadonlySet<string>;
-}
-
+/** How long answers are cached, by path and encoding alone. */
 export interface CachePolicy {
   readonly minTtlSeconds: number;
   readonly defaultTtlSeconds: number;
   readonly maxTtlSeconds: number;
-  readonly headers: Selection;
-  readonly cookies: Selection;
-  readonly queryStrings: Selection;
   /** The encodings to which CloudFront may compress; each is cached separately. */
   readonly encodings: readonly ('br' | 'gzip')[];
 }
 
+/** Forwards the query, the cookies, and all headers but some. */
 export interface OriginRequestPolicy {
-  readonly headers: Selection;
-  readonly cookies: Selection;
-  readonly queryStrings: Selection;
+  /** The headers that are not forwarded, in lower case. */
+  readonly withheld: ReadonlySet<string>;
 }
 
 export interface ResponseHeadersPolicy {
@@ -30,18 +21,13 @@ export interface ResponseHeadersPolicy {
   readonly remove: readonly string[];
 }
 
-const NOTHING: Selection = { behavior: 'none', names: new Set() };
-
-/** Cache policies that AWS manages, by id. Source: CloudFront Developer Guide, "Use managed cache policies", "… origin request policies". */
+/** Cache policies that AWS manages, by id. Source: CloudFront Developer Guide, "Use managed cache policies". */
 export const MANAGED_CACHE_POLICIES: Readonly<Record<string, CachePolicy>> = {
   // CachingDisabled
   '4135ea2d-6df8-44a3-9df3-4b5a84be39ad': {
     minTtlSeconds: 0,
     defaultTtlSeconds: 0,
     maxTtlSeconds: 0,
-    headers: NOTHING,
-    cookies: NOTHING,
-    queryStrings: NOTHING,
     encodings: [],
   },
   // CachingOptimized
@@ -49,19 +35,7 @@ export const MANAGED_CACHE_POLICIES: Readonly<Record<string, CachePolicy>> = {
     minTtlSeconds: 1,
     defaultTtlSeconds: 86_400,
     maxTtlSeconds: 31_536_000,
-    headers: NOTHING,
-    cookies: NOTHING,
-    queryStrings: NOTHING,
     encodings: ['br', 'gzip'],
-  },
-};
-
-export const MANAGED_ORIGIN_REQUEST_POLICIES: Readonly<Record<string, OriginRequestPolicy>> = {
-  // AllViewerExceptHostHeader. The CloudFront-* headers that it adds on AWS are not added here.
-  'b689b0a8-53d0-40ab-baf2-68738e2966ac': {
-    headers: { behavior: 'allExcept', names: new Set(['host']) },
-    cookies: { behavior: 'all', names: new Set() },
-    queryStrings: { behavior: 'all', names: new Set() },
   },
 };
 
@@ -89,33 +63,40 @@ function readCacheKeyParameters(parameters: Properties) {
     const brotli = asBoolean(take('EnableAcceptEncodingBrotli', false));
     const gzip = asBoolean(take('EnableAcceptEncodingGzip', false));
     const encodings = [...(brotli ? ['br' as const] : []), ...(gzip ? ['gzip' as const] : [])];
-    return { ...readSelections(take), encodings };
+    readSelection('Header', 'none', take('HeadersConfig'));
+    readSelection('Cookie', 'none', take('CookiesConfig'));
+    readSelection('QueryString', 'none', take('QueryStringsConfig'));
+    return { encodings };
   });
 }
 
 /** @param properties  resolved, of an `AWS::CloudFront::OriginRequestPolicy`. */
 export function readOriginRequestPolicy(properties: Properties): OriginRequestPolicy {
   const config = properties.OriginRequestPolicyConfig as Properties;
-  return readProperties('OriginRequestPolicyConfig', config, (take) => readSelections(take), ['Name', 'Comment']);
+  return readProperties(
+    'OriginRequestPolicyConfig',
+    config,
+    (take) => {
+      readSelection('Cookie', 'all', take('CookiesConfig'));
+      readSelection('QueryString', 'all', take('QueryStringsConfig'));
+      const names = readSelection('Header', 'allExcept', take('HeadersConfig'));
+      return { withheld: new Set(names.map((name) => name.toLowerCase())) };
+    },
+    ['Name', 'Comment'],
+  );
 }
 
-function readSelections(take: <V>(name: string, fallback?: V) => V) {
-  return {
-    headers: readSelection('Header', 'Headers', take('HeadersConfig', {}), (name) => name.toLowerCase()),
-    cookies: readSelection('Cookie', 'Cookies', take('CookiesConfig', {})),
-    queryStrings: readSelection('QueryString', 'QueryStrings', take('QueryStringsConfig', {})),
-  };
-}
-
-function readSelection(kind: string, list: string, config: Properties, spell = (name: string) => name): Selection {
-  return readProperties(`${list}Config`, config, (take) => {
-    const behavior = take<string>(`${kind}Behavior`, 'none');
-    const names = new Set(take<string[]>(list, []).map(spell));
-    if (behavior === 'allViewer') return { behavior: 'all', names };
-    if (behavior === 'none' || behavior === 'whitelist' || behavior === 'allExcept' || behavior === 'all') {
-      return { behavior, names };
+/**
+ * Reads which headers, cookies or query parameters a policy selects.
+ * @returns the listed names. @throws Error for another behavior than the only one that the local CloudFront implements there.
+ */
+function readSelection(kind: string, implemented: string, config: Properties): readonly string[] {
+  return readProperties(`${kind}sConfig`, config, (take) => {
+    const behavior = take<string>(`${kind}Behavior`);
+    if (behavior !== implemented) {
+      throw new Error(`${kind}Behavior: the local CloudFront does not implement ${behavior}`);
     }
-    throw new Error(`${kind}Behavior: the local CloudFront does not implement ${behavior}`);
+    return take<string[]>(`${kind}s`, []);
   });
 }
 
@@ -179,9 +160,4 @@ export function asNumber(value: number | string): number {
 /** CloudFormation also writes booleans as strings. */
 export function asBoolean(value: boolean | string): boolean {
   return value === true || value === 'true';
-}
-
-/** Refuses a list that must be empty, because the local CloudFront implements none of its values. */
-export function refuseUnlessEmpty(where: string, values: readonly unknown[]): void {
-  if (values.length > 0) throw new Error(`${where}: the local CloudFront does not implement ${JSON.stringify(values)}`);
 }

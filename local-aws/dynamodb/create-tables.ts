@@ -9,7 +9,6 @@ import {
   type TableDescription,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { AwsFrontOptions } from '../aws-front/aws-front.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 import { readRoles } from '../template/role-policies.ts';
@@ -45,14 +44,8 @@ const ANY_CREDENTIALS = { accessKeyId: 'deployment', secretAccessKey: 'deploymen
  * Creates the missing tables of the template.
  * @throws Error in one sentence when a table exists with other keys, or a policy names a table that does not exist.
  */
-export async function createTables(
-  deployment: Deployment,
-  {
-    dynamoDbEndpoint: endpoint,
-    dynamoDbCredentials: credentials = ANY_CREDENTIALS,
-  }: Pick<AwsFrontOptions, 'dynamoDbCredentials' | 'dynamoDbEndpoint'>,
-): Promise<void> {
-  const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials });
+export async function createTables(deployment: Deployment, endpoint: string): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials: ANY_CREDENTIALS });
   try {
     const tables = deployment.resources('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table').map(readTable);
     await Promise.all(tables.map((table) => createTable(client, table)));

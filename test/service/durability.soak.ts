@@ -55,8 +55,11 @@ test('the acknowledged files are complete, and the books balance, after a SIGKIL
   timeout: TIMEOUT_MS,
 }, async () => {
   const engine = await startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') });
-  const engines = { dynamoDbEndpoint: engine.endpoint };
-  const again = await startTestService(LIMITS, { dataDir, engines, accountId: '000000000000' });
+  const again = await startTestService(LIMITS, {
+    dataDir,
+    dynamoDbEndpoint: engine.endpoint,
+    accountId: '000000000000',
+  });
   const operator = operatorOf(again);
   const me = await client(again.urls.base_url, { cookie }).request<{ id: string }>('GET', '/auth/me');
   const names = await expectKept(again.urls.base_url, key, promised);

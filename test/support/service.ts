@@ -66,7 +66,7 @@ export async function startTestService(
     assembly: inject('assembly'),
     dataDir,
     port: 0,
-    engines: { dynamoDbEndpoint: inject('dynamoDbEndpoint') },
+    dynamoDbEndpoint: inject('dynamoDbEndpoint'),
     accountId: String(randomInt(1e11, 1e12 - 1)),
     environment: {
       // All accounts of a test log in from the same address.

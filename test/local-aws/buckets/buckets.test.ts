@@ -97,7 +97,7 @@ describe('the files of an asset', () => {
   async function front(
     actions: string[],
     properties = {},
-    { dataDir, s3Engine }: Pick<Partial<AwsFrontOptions>, 'dataDir' | 's3Engine'> = {},
+    { dataDir }: Pick<Partial<AwsFrontOptions>, 'dataDir'> = {},
   ) {
     const deployment = await deploy(resources(actions, properties), FILES);
     const started = await startAwsFront({
@@ -106,7 +106,6 @@ describe('the files of an asset', () => {
       principals: readPrincipals(deployment, []),
       buckets: readBuckets(deployment),
       dynamoDbEndpoint: inject('dynamoDbEndpoint'),
-      ...(s3Engine && { s3Engine }),
     });
     fronts.push(started);
     const credentials = { accessKeyId: 'ADMIN', secretAccessKey: 'admin' };
@@ -147,20 +146,6 @@ describe('the files of an asset', () => {
     await deployFiles(now.deployment, now.started.endpoint);
     const { Contents } = await now.s3.send(new ListObjectsV2Command({ Bucket: now.Bucket }));
     expect(Contents?.map(({ Key }) => Key)).toEqual(['dashboard/more.json', 'other/more.json']);
-  });
-
-  test('replace the former objects in another S3 engine, too', async () => {
-    // The front of the first start is the other engine of the next.
-    const engine = await front(['s3:*']);
-    await deployFiles(engine.deployment, engine.started.endpoint);
-    const s3Engine = {
-      endpoint: engine.started.endpoint,
-      credentials: { accessKeyId: 'ADMIN', secretAccessKey: 'admin' },
-    };
-    const now = await front(['s3:*'], { SourceObjectKeys: ['more.zip', 'more.zip'] }, { s3Engine });
-    await deployFiles(now.deployment, now.started.endpoint);
-    const { Contents } = await engine.s3.send(new ListObjectsV2Command({ Bucket: engine.Bucket }));
-    expect(Contents?.map(({ Key }) => Key)).toEqual(['dashboard/more.json']);
   });
 
   test('cannot be put where the function behind the custom resource may not write', async () => {

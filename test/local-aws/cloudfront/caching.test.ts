@@ -227,7 +227,7 @@ describe('the cache', () => {
 });
 
 describe('the cache key', () => {
-  test('is only the path, unless the policy names more', async () => {
+  test('is only the path', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
     await ask(rig, '/o?a=1', { headers: { cookie: 'a=1', 'x-h': '1' } });
@@ -237,18 +237,13 @@ describe('the cache key', () => {
     expect(origin.asked).toHaveLength(2);
   });
 
-  test.each([
-    ['headers', { HeadersConfig: { HeaderBehavior: 'whitelist', Headers: ['X-H'] } }, '/o', { 'x-h': '2' }],
-    ['cookies', { CookiesConfig: { CookieBehavior: 'all' } }, '/o', { cookie: 'c=2' }],
-    ['query', { QueryStringsConfig: { QueryStringBehavior: 'all' } }, '/o?q=2', {}],
-    ['encodings', { EnableAcceptEncodingGzip: true }, '/o', { 'accept-encoding': 'gzip' }],
-  ])('has the %s that the policy names', async (_name, parameters, path, headers) => {
+  test('has the encodings that the policy names', async () => {
     const origin = bucket();
     const base = MINUTE_CACHE_POLICY.CachePolicyConfig.ParametersInCacheKeyAndForwardedToOrigin;
-    const rig = await cachedRig(origin, { ParametersInCacheKeyAndForwardedToOrigin: { ...base, ...parameters } });
+    const parameters = { ...base, EnableAcceptEncodingGzip: true };
+    const rig = await cachedRig(origin, { ParametersInCacheKeyAndForwardedToOrigin: parameters });
     await ask(rig, '/o');
-    await ask(rig, path, { headers });
-    await ask(rig, path, { headers });
+    for (let time = 0; time < 2; time++) await ask(rig, '/o', { headers: { 'accept-encoding': 'gzip' } });
     expect(origin.asked).toHaveLength(2);
   });
 });

@@ -22,11 +22,9 @@ test('properties without effect in the local AWS may have any value', () => {
     Comment: 'x',
     HttpVersion: 'http2and3',
     IPV6Enabled: true,
-    Logging: { Bucket: 'logs' },
     PriceClass: 'PriceClass_100',
     ViewerCertificate: { CloudFrontDefaultCertificate: true },
     WebACLId: 'arn',
-    Restrictions: { GeoRestriction: { RestrictionType: 'none' } },
   };
   expect(read(config)).not.toThrow();
 });
@@ -51,10 +49,7 @@ describe('a distribution does not start, and the error names the property, when 
       'OriginAccessIdentity',
     ],
     ['a property of an error response', { CustomErrorResponses: [{ ErrorCode: 404, Retry: 1 }] }, 'Retry'],
-    ['a geographic restriction', { Restrictions: { GeoRestriction: { RestrictionType: 'whitelist' } } }, 'whitelist'],
-    ['origin groups', { OriginGroups: { Items: [{}] } }, 'OriginGroups'],
     ['a disabled distribution', { Enabled: false }, 'disabled'],
-    ['caching of OPTIONS', behavior({ CachedMethods: ['GET', 'HEAD', 'OPTIONS'] }), 'OPTIONS'],
     [
       'a function at another event than those of viewers',
       behavior({ FunctionAssociations: [{ EventType: 'origin-request', FunctionARN: 'f' }] }),
@@ -108,6 +103,21 @@ describe('a distribution does not start with a policy that has', () => {
       'an unknown property of a cache policy',
       { config: cached, resources: { cachePolicies: cachePolicy({ StaleTTL: 1 }) } },
       'StaleTTL',
+    ],
+    [
+      'a cache key with more than path and encodings',
+      {
+        config: cached,
+        resources: {
+          cachePolicies: cachePolicy({
+            ParametersInCacheKeyAndForwardedToOrigin: {
+              ...MINUTE_CACHE_POLICY.CachePolicyConfig.ParametersInCacheKeyAndForwardedToOrigin,
+              QueryStringsConfig: { QueryStringBehavior: 'all' },
+            },
+          }),
+        },
+      },
+      'QueryStringBehavior',
     ],
     [
       'an unknown header behavior',

@@ -54,7 +54,7 @@ async function deploymentOf(properties: Record<string, unknown>, accountId = Str
   return resolveDeployment({ assembly, account, secretValue: () => '', addresses: new Map() });
 }
 
-const engines = () => ({ dynamoDbEndpoint: inject('dynamoDbEndpoint') });
+const endpoint = inject('dynamoDbEndpoint');
 const nameOf = (deployment: Deployment) => deployment.resources('AWS::DynamoDB::GlobalTable')[0]?.ref;
 const CONFIG: DynamoDBClientConfig = {
   region: 'eu-west-1',
@@ -63,9 +63,9 @@ const CONFIG: DynamoDBClientConfig = {
 
 test('a table has the keys, indexes and expiry of the template, and is created once', async () => {
   const deployment = await deploymentOf(FILES);
-  await createTables(deployment, engines());
-  await createTables(deployment, engines());
-  const client = new DynamoDBClient({ ...CONFIG, endpoint: engines().dynamoDbEndpoint });
+  await createTables(deployment, endpoint);
+  await createTables(deployment, endpoint);
+  const client = new DynamoDBClient({ ...CONFIG, endpoint });
   const TableName = nameOf(deployment);
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   expect(Table?.KeySchema).toEqual(FILES.KeySchema);
@@ -79,9 +79,9 @@ test('a table has the keys, indexes and expiry of the template, and is created o
 test('a table whose creation was interrupted before its expiry was turned on gets the expiry at the next start', async () => {
   const { TimeToLiveSpecification: _, ...withoutExpiry } = FILES;
   const interrupted = await deploymentOf(withoutExpiry);
-  await createTables(interrupted, engines());
-  await createTables(await deploymentOf(FILES, interrupted.account.accountId), engines());
-  const client = new DynamoDBClient({ ...CONFIG, endpoint: engines().dynamoDbEndpoint });
+  await createTables(interrupted, endpoint);
+  await createTables(await deploymentOf(FILES, interrupted.account.accountId), endpoint);
+  const client = new DynamoDBClient({ ...CONFIG, endpoint });
   const described = await client.send(new DescribeTimeToLiveCommand({ TableName: nameOf(interrupted) }));
   expect(described.TimeToLiveDescription?.TimeToLiveStatus).toBe('ENABLED');
   client.destroy();
@@ -96,16 +96,16 @@ test.each([
   ],
 ])('a table that exists with %s is an error that says what to do', async (_name, difference) => {
   const deployment = await deploymentOf(FILES);
-  await createTables(deployment, engines());
+  await createTables(deployment, endpoint);
   const changed = await deploymentOf({ ...FILES, ...difference }, deployment.account.accountId);
-  await expect(createTables(changed, engines())).rejects.toThrow(
+  await expect(createTables(changed, endpoint)).rejects.toThrow(
     /^The table Data-Files-\S+ was created .* remove DATA_DIR/,
   );
 });
 
 test('an unknown property is an error', async () => {
   const deployment = await deploymentOf({ ...FILES, Color: 'red' });
-  await expect(createTables(deployment, engines())).rejects.toThrow('does not implement Color');
+  await expect(createTables(deployment, endpoint)).rejects.toThrow('does not implement Color');
 });
 
 test('a table that the template names but does not create, and that does not exist, is an error', async () => {
@@ -133,7 +133,7 @@ test('a table that the template names but does not create, and that does not exi
       },
     },
   });
-  await expect(createTables(granted, engines())).rejects.toThrow(
+  await expect(createTables(granted, endpoint)).rejects.toThrow(
     'The template uses the table restored and does not create it, and there is no such table.',
   );
 });
