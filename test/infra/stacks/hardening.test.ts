@@ -298,17 +298,3 @@ test('the data stack has termination protection, only in prod', async () => {
   expect(await protectedOf(production.directory)).toEqual(['FileHosting-prod-Data']);
   expect(await protectedOf(inlineOnly.directory)).toEqual([]);
 });
-
-test('without streaming uploads, a form of 11 MB is rejected at the edge', async () => {
-  const service = await startTestService({}, { assembly: inlineOnly.directory });
-  try {
-    const { byKey } = await service.newAccount();
-    const answer = await byKey.upload('large.bin', 'x'.repeat(11_000_000));
-    expect([answer.status, answer.body]).toEqual([413, { error: 'file_too_large' }]);
-    // The gateway, which takes 10 MB, would answer the same.
-    expect(answer.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
-    expect((await byKey.upload('small.bin', 'x')).status).toBe(201);
-  } finally {
-    await service.close();
-  }
-});
