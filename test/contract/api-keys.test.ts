@@ -98,6 +98,10 @@ describe('contract: keys', () => {
     expect(last.filter((made) => made !== 201)).toEqual(
       Array.from({ length: 6 }, () => ({ error: 'api_key_limit_exceeded' })),
     );
+    const { body } = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
+    expect(body.items).toHaveLength(API_KEYS_PER_ACCOUNT_MAX);
+    expect((await bySession.request('DELETE', `/api-keys/${body.items[50]?.id}`)).status).toBe(200);
+    expect(await make(2)).toEqual(expect.arrayContaining([201, { error: 'api_key_limit_exceeded' }]));
   });
 });
 
@@ -111,6 +115,7 @@ describe('contract: key management', () => {
       await program.request('DELETE', '/api-keys/01900000-0000-7000-8000-000000000000'),
       await program.request('GET', '/auth/me'),
       await program.request('POST', '/auth/logout'),
+      await program.request('DELETE', '/auth/sessions'),
     ]) {
       expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
     }

@@ -15,7 +15,9 @@ describe('contract: retries', () => {
   test('a retry with the same key gets the first record with Idempotency-Replayed, and stores nothing', async () => {
     const { byKey, id } = await service.newAccount();
     const first = await byKey.upload('a.txt', 'same', keyed('k1'));
+    const mark = service.front.meter.mark();
     const again = await byKey.upload('a.txt', 'same', keyed('k1'));
+    expect(service.front.meter.since(mark).calls.filter(({ operation }) => operation === 'PutObject')).toEqual([]);
     expect([first.status, again.status]).toEqual([201, 201]);
     expect(again.body).toEqual(first.body);
     expect(first.headers.get('idempotency-replayed')).toBeNull();

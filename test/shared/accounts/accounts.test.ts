@@ -65,9 +65,3 @@ describe('a login', () => {
 test('an account that is gone has no valid credentials', async () => {
   await expect(getAccount(accounts, randomUUID())).rejects.toMatchObject({ code: 'unauthorized' });
 });
-
-test('the storage limit of an account is the default, unless the operator set one', async () => {
-  const plain = await getAccount(accounts, await newAccount(service));
-  const special = await getAccount(accounts, await newAccount(service, { ownLimitBytes: 0 }));
-  expect([storageLimitOf(plain, 7), storageLimitOf(special, 7)]).toEqual([7, 0]);
-});

@@ -157,14 +157,6 @@ describe('a request under way while its account is suspended leaves no valid cre
 });
 
 describe('nothing is added to the books of a suspended account:', () => {
-  test('an upload under way is refused and leaves nothing behind', async () => {
-    const id = await newAccount(service);
-    const staged = await stage(service, id, chunks('hello'));
-    await suspend(id);
-    await expect(settleUpload(service.stores, staged, inTime())).rejects.toMatchObject({ code: 'unauthorized' });
-    await expectBalance(service, id, { files: 0, bytes: 0 });
-  });
-
   test('a ticket is refused', async () => {
     const id = await newAccount(service);
     await suspend(id);

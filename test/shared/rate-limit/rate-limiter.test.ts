@@ -59,7 +59,6 @@ const SHARED_SLOTS: RatePolicy = { limit: 7, slots: 3 };
 describe.each([
   ['a slot for each admission', OWN_SLOTS, 0],
   ['shared slots', SHARED_SLOTS, 0],
-  ['shared slots and a process that remembers them', SHARED_SLOTS, 1],
   ['shared slots and two processes that remember what they saw of them', SHARED_SLOTS, 2],
 ])('with %s', (_, policy, processes) => {
   /** The time since the last request: none, a short one, or about the time after which slots become free. */
@@ -137,10 +136,6 @@ describe.each([
 });
 
 describe('when many requests arrive at once', () => {
-  test.each(IS_THOROUGH ? [20, 60, 120, 240] : [20, 60])('a limit of %i admits exactly that many', async (limit) => {
-    expect(await burst(subject(ratePolicy(limit)), limit + 20, START)).toBe(limit);
-  });
-
   test('shared slots admit exactly the limit, even when the limit is not a multiple of their number', async () => {
     expect(await burst(subject({ limit: 47, slots: 5 }), CROWD, START)).toBe(47);
   });
