@@ -250,16 +250,6 @@ describe('upload without a terminal', () => {
     ]);
   });
 
-  test('uploads the other files when one is missing, and ends with 1', async () => {
-    const account = await service.newAccount();
-    await put('there.txt', 'x');
-    const { code, stdout, stderr } = await run(['upload', 'missing.txt', 'there.txt'], as(account));
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^http\S+\/there\.txt\n$/);
-    expect(stderr).toContain('error: missing.txt: There is no such file.\n  Check the path.\n');
-    expect(stderr).toContain('1 file uploaded, 1 not.');
-  });
-
   test('copies the links with the clipboard program of the desktop', async () => {
     const account = await service.newAccount();
     await put('copied.txt', 'x');
