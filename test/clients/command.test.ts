@@ -3,23 +3,19 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, describe, expect, type TestContext, test } from 'vitest';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount } from '../support/service.ts';
 import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 
 const MIB = 1024 * 1024;
 
-let service: TestService;
+const service = await borrowTestService();
 /** The working directory of the commands. */
-let folder: string;
-beforeAll(async () => {
-  service = await borrowTestService();
-  folder = await mkdtemp(join(tmpdir(), 'file-hosting-command-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'file-hosting-command-'));
 afterAll(async () => {
   await rm(folder, { recursive: true });
   await service.close();

@@ -1,15 +1,11 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/contract/limits.ts';
 import { client } from '../support/client.ts';
-import { borrowTestService, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-});
+const service = await borrowTestService();
 afterAll(() => service.close());
 
 type Key = {

@@ -1,5 +1,5 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import type { Fault } from '../../local-aws/service.ts';
@@ -9,11 +9,7 @@ import { borrowTestService, startTestService, type TestService } from '../suppor
 import { dynamoDbClient } from '../support/tables.ts';
 import { withFault } from '../support/with-fault.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-});
+const service = await borrowTestService();
 afterAll(() => service.close());
 
 const start = () => `${service.urls.base_url}/auth/google`;

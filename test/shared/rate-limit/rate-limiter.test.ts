@@ -1,6 +1,6 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
 import { admit, LimiterMemory, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
 import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
@@ -23,10 +23,6 @@ const START = Date.UTC(2026, 10, 21, 12, 0, 0, 3);
 const runs = (all: number) => (IS_THOROUGH ? all : Math.ceil(all / 3));
 /** This many requests are sent at once. Each request that is refused has tried every slot. */
 const CROWD = IS_THOROUGH ? 200 : 80;
-
-beforeEach(() => {
-  proxy.calls.length = 0;
-});
 
 /** Sends requests of one new subject: each to a process that remembers nothing, or to one of several that remember. */
 function subject(policy: RatePolicy, processes = 0): (now: number) => Promise<RateDecision> {

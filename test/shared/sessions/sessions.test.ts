@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/contract/limits.ts';
 import { endSession, findSession, startSession } from '../../../shared/sessions/session.ts';
 import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
@@ -14,10 +14,6 @@ const { sessionStore: sessions } = await import('../../../shared/aws/session-sto
 const LOGIN = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-
-beforeEach(() => {
-  proxy.calls.length = 0;
-});
 
 const newAccount = () => putAccount(engine, tables);
 

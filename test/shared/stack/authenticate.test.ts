@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../shared/api-keys/api-key.ts';
 import type { ApiEvent } from '../../../shared/http/request.ts';
 import { startSession } from '../../../shared/sessions/session.ts';
@@ -22,10 +22,6 @@ beforeAll(async () => {
   const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
   ({ key } = await createApiKey(apiKeyStore, request));
   token = await startSession(sessions, browserOwner);
-});
-
-beforeEach(() => {
-  proxy.calls.length = 0;
 });
 
 async function who(
