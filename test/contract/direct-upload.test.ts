@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBooks } from '../support/books.ts';
 import { operatorOf } from '../support/operator.ts';
-import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestAccount } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
 const COMPLETIONS = IS_THOROUGH ? 240 : 30;
@@ -12,17 +12,12 @@ const PUTS = IS_THOROUGH ? 24 : 8;
 const LARGE_MIB = IS_THOROUGH ? 100 : 48;
 const MIB = 1024 * 1024;
 
-let service: TestService;
-let account: TestAccount;
-
-beforeAll(async () => {
-  service = await startTestService({
-    RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
-    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000',
-    STORAGE_LIMIT_BYTES: '1000',
-  });
-  account = await service.newAccount();
+const service = await startTestService({
+  RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
+  RATE_LIMIT_REQUESTS_PER_MINUTE: '1000',
+  STORAGE_LIMIT_BYTES: '1000',
 });
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 interface Ticket {
@@ -85,26 +80,6 @@ describe('contract: sizes', () => {
   let stranger: TestAccount;
   beforeAll(async () => {
     stranger = await service.newAccount();
-  });
-
-  test('exactly as many simultaneous uploads succeed as the storage has bytes for', async () => {
-    const fresh = await service.newAccount();
-    const match = { service: 's3', operation: 'PutObject' } as const;
-    const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => fresh.byKey.upload('f', 'x'.repeat(500))));
-    overlap.remove();
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403, 403]);
-    expect(await service.storedBytes(fresh.id)).toBe(1000);
-  });
-
-  test('exactly as many simultaneous tickets are issued as the storage has bytes for', async () => {
-    const fresh = await service.newAccount();
-    const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.accounts } as const;
-    const overlap = service.front.faults.add({ match, effect: { delayMs: 1_000 } });
-    const request = { name: 'd', mime_type: 'text/plain', size_bytes: 500 };
-    const answers = await Promise.all(Array.from({ length: 6 }, () => fresh.byKey.postJson('/uploads', request)));
-    overlap.remove();
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 403, 403, 403, 403]);
   });
 
   test('the URL of a ticket takes only the announced length, type and checksum, and only once', async () => {

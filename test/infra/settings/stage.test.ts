@@ -343,11 +343,6 @@ describe('an invalid setting is an error that names the file of the stage and th
       'limits are invalid: FILE_COUNT_LIMIT must be a whole number from 1 to ',
     ],
     [
-      'a limit with a unit',
-      { limits: { MAX_UPLOAD_SIZE_BYTES: '100MB' } },
-      'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"',
-    ],
-    [
       'an e-mail address without a domain',
       { alarmEmails: { ticket: ['nobody'] } },
       'alarmEmails.ticket[0] must be one e-mail address, not "nobody"',

@@ -8,7 +8,7 @@ import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { broken, chunks, inTime, MIB, newAccount, newTicket, put, stage, upload } from '../files/actions.ts';
-import { expectBalance, usageOf } from '../files/observe.ts';
+import { expectBalance } from '../files/observe.ts';
 import { startService } from '../files/service.ts';
 
 const service = await startService({ hasTimeLimits: true });

@@ -5,11 +5,10 @@ import { authenticateKey, createApiKey } from '../../../shared/api-keys/api-key.
 import { hashKey } from '../../../shared/api-keys/key-format.ts';
 import { eachOf } from '../../../shared/each-of.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
-import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { findSession, hashToken, startSession } from '../../../shared/sessions/session.ts';
-import { askForTicket, chunks, inTime, newAccount, newTicket, put, stage, sweepLater } from '../files/actions.ts';
+import { askForTicket, inTime, newAccount, newTicket, put, sweepLater } from '../files/actions.ts';
 import { faultsOfProduct, triedAt } from '../files/faults.ts';
-import { expectBalance, usageOf } from '../files/observe.ts';
+import { usageOf } from '../files/observe.ts';
 import { startService } from '../files/service.ts';
 
 const service = await startService();
