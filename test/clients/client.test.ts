@@ -3,24 +3,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import * as client from '../../clients/typescript/src/index.ts';
 import { FileHosting, type FileRecord, type Progress, type UploadSource } from '../../clients/typescript/src/index.ts';
 import { FORM_FILE_MAX_BYTES } from '../../clients/typescript/src/upload.ts';
-import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestAccount } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
 
-let service: TestService;
-let account: TestAccount;
-let hosting: FileHosting;
-let folder: string;
-beforeAll(async () => {
-  service = await borrowTestService();
-  account = await service.newAccount();
-  hosting = new FileHosting({ url: service.urls.root_url, key: account.key });
-  folder = await mkdtemp(join(tmpdir(), 'file-hosting-client-'));
-});
+const service = await borrowTestService();
+const account = await service.newAccount();
+const hosting = new FileHosting({ url: service.urls.root_url, key: account.key });
+const folder = await mkdtemp(join(tmpdir(), 'file-hosting-client-'));
 afterAll(async () => {
   await rm(folder, { recursive: true });
   await service.close();

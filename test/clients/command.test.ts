@@ -3,23 +3,19 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, describe, expect, type TestContext, test } from 'vitest';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount } from '../support/service.ts';
 import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 
 const MIB = 1024 * 1024;
 
-let service: TestService;
+const service = await borrowTestService();
 /** The working directory of the commands. */
-let folder: string;
-beforeAll(async () => {
-  service = await borrowTestService();
-  folder = await mkdtemp(join(tmpdir(), 'file-hosting-command-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'file-hosting-command-'));
 afterAll(async () => {
   await rm(folder, { recursive: true });
   await service.close();
@@ -248,16 +244,6 @@ describe('upload without a terminal', () => {
       ['stdin', 0],
       ['notes.txt', 11],
     ]);
-  });
-
-  test('uploads the other files when one is missing, and ends with 1', async () => {
-    const account = await service.newAccount();
-    await put('there.txt', 'x');
-    const { code, stdout, stderr } = await run(['upload', 'missing.txt', 'there.txt'], as(account));
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^http\S+\/there\.txt\n$/);
-    expect(stderr).toContain('error: missing.txt: There is no such file.\n  Check the path.\n');
-    expect(stderr).toContain('1 file uploaded, 1 not.');
   });
 
   test('copies the links with the clipboard program of the desktop', async () => {

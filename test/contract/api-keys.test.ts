@@ -1,15 +1,11 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { API_KEYS_PER_ACCOUNT_MAX } from '../../shared/contract/limits.ts';
 import { client } from '../support/client.ts';
-import { borrowTestService, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-});
+const service = await borrowTestService();
 afterAll(() => service.close());
 
 type Key = {
@@ -98,6 +94,10 @@ describe('contract: keys', () => {
     expect(last.filter((made) => made !== 201)).toEqual(
       Array.from({ length: 6 }, () => ({ error: 'api_key_limit_exceeded' })),
     );
+    const { body } = await bySession.request<{ items: Key[] }>('GET', '/api-keys');
+    expect(body.items).toHaveLength(API_KEYS_PER_ACCOUNT_MAX);
+    expect((await bySession.request('DELETE', `/api-keys/${body.items[50]?.id}`)).status).toBe(200);
+    expect(await make(2)).toEqual(expect.arrayContaining([201, { error: 'api_key_limit_exceeded' }]));
   });
 });
 
@@ -111,6 +111,7 @@ describe('contract: key management', () => {
       await program.request('DELETE', '/api-keys/01900000-0000-7000-8000-000000000000'),
       await program.request('GET', '/auth/me'),
       await program.request('POST', '/auth/logout'),
+      await program.request('DELETE', '/auth/sessions'),
     ]) {
       expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
     }

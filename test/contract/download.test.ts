@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startTestService } from '../support/service.ts';
 
-let service: TestService;
-let account: TestAccount;
 /** The time on the service's clock, by which the CDN's cache expires. */
 let now = new Date();
 
-beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' }, { clock: () => now });
-  account = await service.newAccount();
-});
+const service = await startTestService({ RATE_LIMIT_UPLOADS_PER_MINUTE: '1000' }, { clock: () => now });
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 async function link(name: string, content: string, type: string): Promise<string> {

@@ -164,22 +164,6 @@ describe('contract: codes', () => {
       expectError(answer, 'length_required', 411);
     }
   });
-
-  test("another account's file is 404 like an unknown one", async () => {
-    const stranger = await service.newAccount();
-    const { body } = await account.byKey.upload('mine.txt', 'mine');
-    for (const [method, path] of [
-      ['GET', (id: string) => `/files/${id}`],
-      ['DELETE', (id: string) => `/files/${id}`],
-      ['DELETE', (id: string) => `/uploads/${id}`],
-      ['POST', (id: string) => `/uploads/${id}/complete`],
-    ] as const) {
-      for (const id of [String(body.id), UNKNOWN_ID, 'no-uuid', '%23leaf%23000000']) {
-        expectError(await stranger.byKey.request(method, path(id)), 'not_found', 404);
-      }
-    }
-    expect((await account.byKey.request('GET', `/files/${body.id}`)).status).toBe(200);
-  });
 });
 
 describe('contract: order of checks', () => {

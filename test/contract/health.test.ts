@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
-import { borrowTestService, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-});
+const service = await borrowTestService();
 afterAll(() => service.close());
 
 const health = () => client(service.urls.root_url).request('GET', '/health');

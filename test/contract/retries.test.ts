@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { FaultSubject } from '../../local-aws/service.ts';
-import { borrowTestService, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-});
+const service = await borrowTestService();
 afterAll(() => service.close());
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
@@ -15,7 +11,9 @@ describe('contract: retries', () => {
   test('a retry with the same key gets the first record with Idempotency-Replayed, and stores nothing', async () => {
     const { byKey, id } = await service.newAccount();
     const first = await byKey.upload('a.txt', 'same', keyed('k1'));
+    const mark = service.front.meter.mark();
     const again = await byKey.upload('a.txt', 'same', keyed('k1'));
+    expect(service.front.meter.since(mark).calls.filter(({ operation }) => operation === 'PutObject')).toEqual([]);
     expect([first.status, again.status]).toEqual([201, 201]);
     expect(again.body).toEqual(first.body);
     expect(first.headers.get('idempotency-replayed')).toBeNull();

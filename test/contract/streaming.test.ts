@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { FAST_BYTES_PER_SECOND } from '../../functions/upload-stream/places.ts';
 import { generateKey } from '../../shared/api-keys/key-format.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../shared/contract/limits.ts';
 import { type Answer, client } from '../support/client.ts';
 import { FORM } from '../support/forms.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { startTestService, type TestAccount } from '../support/service.ts';
 import { limitStreamingEnvironments } from '../support/template-edits.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
@@ -22,13 +22,10 @@ const UPLOADS_PER_MINUTE = 30;
 const LARGE = Buffer.alloc(INLINE_BODY_MAX_BYTES + 1, 'x');
 const WAIT = { timeout: 20_000, interval: 50 };
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService(
-    { RATE_LIMIT_UPLOADS_PER_MINUTE: String(UPLOADS_PER_MINUTE) },
-    { edit: limitStreamingEnvironments },
-  );
-});
+const service = await startTestService(
+  { RATE_LIMIT_UPLOADS_PER_MINUTE: String(UPLOADS_PER_MINUTE) },
+  { edit: limitStreamingEnvironments },
+);
 afterAll(() => service.close());
 
 interface SlowUpload {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type CapturedUpload, capturedUploads } from '../shared/upload-form/captured.ts';
 import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { inChunks, type RawAnswer, rawRequest, sendAndDisconnect, sendRaw } from '../support/raw-http.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService, type TestAccount } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await borrowTestService();
-});
+const service = await borrowTestService();
 afterAll(() => service.close());
 
 /** Sends the raw bytes of a form: inline with a Content-Length, or streaming in chunks without one. */

@@ -1,25 +1,20 @@
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { MULTIPART_FRAMING_MAX_BYTES } from '../../shared/contract/limits.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart, part } from '../support/forms.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-
-let service: TestService;
-let account: TestAccount;
+import { startTestService } from '../support/service.ts';
 
 const MAX_BYTES = 5_000_000;
 const STORAGE_BYTES = 40_000_000;
 
-beforeAll(async () => {
-  service = await startTestService({
-    MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES),
-    STORAGE_LIMIT_BYTES: String(STORAGE_BYTES),
-    RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
-    RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
-  });
-  account = await service.newAccount();
+const service = await startTestService({
+  MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES),
+  STORAGE_LIMIT_BYTES: String(STORAGE_BYTES),
+  RATE_LIMIT_UPLOADS_PER_MINUTE: '10000',
+  RATE_LIMIT_REQUESTS_PER_MINUTE: '10000',
 });
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 /** Sends a form as the raw text `body`. */

@@ -6,20 +6,16 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
 const run = promisify(execFile);
 
-let service: TestService;
-let account: TestAccount;
 let folder: string;
-beforeAll(async () => {
-  service = await borrowTestService();
-  account = await service.newAccount();
-});
+const service = await borrowTestService();
+const account = await service.newAccount();
 afterAll(() => service.close());
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'examples-'));

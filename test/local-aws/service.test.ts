@@ -1,4 +1,3 @@
-import { DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { client } from '../support/client.ts';
 import { askForTicket, put } from '../support/lanes.ts';
@@ -85,16 +84,6 @@ describe('a template', () => {
       Object.assign(Object.values(templates)[0]?.Resources ?? {}, { Extra: resource });
     };
     await expect(withService({ edit }, health)).rejects.toThrow(message);
-  });
-});
-
-test('a function has no permissions of another function', async () => {
-  await withService({ mayLackGrants: true }, async ({ front, lambda }) => {
-    const { credentials, variables } = lambda.find('HealthFunction');
-    const dynamoDb = new DynamoDBClient({ endpoint: front.endpoint, region: 'us-east-1', credentials });
-    const deletion = new DeleteItemCommand({ TableName: variables.ACCOUNTS_TABLE, Key: { id: { S: 'any' } } });
-    await expect(dynamoDb.send(deletion)).rejects.toMatchObject({ name: 'AccessDeniedException' });
-    dynamoDb.destroy();
   });
 });
 

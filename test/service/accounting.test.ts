@@ -1,11 +1,11 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { LANES, type Lane } from '../../shared/metrics.ts';
 import { readBooks } from '../support/books.ts';
 import type { Answer } from '../support/client.ts';
 import { askForTicket, complete, put, retryOn503, uploadThrough } from '../support/lanes.ts';
-import { type Operator, operatorOf } from '../support/operator.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { operatorOf } from '../support/operator.ts';
+import { startTestService, type TestAccount } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
 /** Simultaneous requests for the last bytes of an account (docs/architecture.md: I1, I2). */
@@ -16,17 +16,12 @@ const ROOM = IS_THOROUGH ? 20 : 10;
 const RACERS = IS_THOROUGH ? 50 : 24;
 const CONTENT = 'x'.repeat(SIZE);
 
-let service: TestService;
-let operator: Operator;
-
-beforeAll(async () => {
-  service = await startTestService({
-    STORAGE_LIMIT_BYTES: String(ROOM * SIZE),
-    RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
-    RATE_LIMIT_REQUESTS_PER_MINUTE: '100000',
-  });
-  operator = operatorOf(service);
+const service = await startTestService({
+  STORAGE_LIMIT_BYTES: String(ROOM * SIZE),
+  RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
+  RATE_LIMIT_REQUESTS_PER_MINUTE: '100000',
 });
+const operator = operatorOf(service);
 afterAll(async () => {
   operator.close();
   await service.close();

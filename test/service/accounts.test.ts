@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operator, operatorOf } from '../support/operator.ts';
-import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { afterAll, expect, test } from 'vitest';
+import { operatorOf } from '../support/operator.ts';
+import { borrowTestService, type TestAccount } from '../support/service.ts';
 
-let service: TestService;
-let operator: Operator;
-beforeAll(async () => {
-  service = await borrowTestService();
-  operator = operatorOf(service);
-});
+const service = await borrowTestService();
+const operator = operatorOf(service);
 afterAll(async () => {
   operator.close();
   await service.close();

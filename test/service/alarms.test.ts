@@ -1,5 +1,5 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { ALARMS, type AlarmName } from '../../infra/operations/alarm-list.ts';
 import type { Fault } from '../../local-aws/service.ts';
 import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/contract/limits.ts';
@@ -13,9 +13,9 @@ import {
   valuesInLog,
 } from '../support/alarms.ts';
 import { uploadStreaming } from '../support/lanes.ts';
-import { type Operator, operatorOf } from '../support/operator.ts';
+import { operatorOf } from '../support/operator.ts';
 import { rawRequest, sendRaw } from '../support/raw-http.ts';
-import { borrowTestService, type TestService } from '../support/service.ts';
+import { borrowTestService } from '../support/service.ts';
 import { onlySynthesized } from '../support/synthesized.ts';
 import { withFault } from '../support/with-fault.ts';
 
@@ -29,14 +29,9 @@ const MINUTE = 60_000;
 /** The end of the last period. */
 const NOW = Date.now();
 
-let service: TestService;
-let operator: Operator;
-let alarms: Map<string, TemplateAlarm>;
-beforeAll(async () => {
-  service = await borrowTestService();
-  operator = operatorOf(service);
-  alarms = new Map((await templateAlarms()).map((alarm) => [alarm.name, alarm]));
-});
+const service = await borrowTestService();
+const operator = operatorOf(service);
+const alarms = new Map((await templateAlarms()).map((alarm) => [alarm.name, alarm]));
 afterAll(async () => {
   operator.close();
   await service.close();

@@ -1,9 +1,9 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Template } from '../../local-aws/service.ts';
 import { valuesInLog } from '../support/alarms.ts';
-import { type Operator, operatorOf } from '../support/operator.ts';
-import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { operatorOf } from '../support/operator.ts';
+import { borrowTestService, startTestService, type TestAccount } from '../support/service.ts';
 import { resourcesOf } from '../support/synthesize-stage.ts';
 import { withFault } from '../support/with-fault.ts';
 
@@ -12,13 +12,9 @@ import { withFault } from '../support/with-fault.ts';
 const FIRST_QUARTER = '2026-01-01T00:10:00Z';
 const LATER = '2026-01-01T00:15:00Z';
 
-let service: TestService;
-let operator: Operator;
 let account: TestAccount;
-beforeAll(async () => {
-  service = await borrowTestService();
-  operator = operatorOf(service);
-});
+const service = await borrowTestService();
+const operator = operatorOf(service);
 beforeEach(async () => {
   account = await service.newAccount();
   await operator.putCanaryKey(account.key);

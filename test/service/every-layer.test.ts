@@ -207,12 +207,6 @@ describe('a body of more than 10 MiB', () => {
     },
   );
 
-  test('to the route uploadFile, when it is not a form, is 415', async () => {
-    const upload = (type: string) =>
-      send(rawRequest('POST /api/v1/files', [key(), `Content-Type: ${type}`, `Content-Length: ${BYTES}`], body));
-    for (const type of ['application/json', 'text/plain']) expectError(await upload(type), 'unsupported_media_type');
-  });
-
   test('to the health check, the dashboard or a link is 404 or 405', async () => {
     const length = `Content-Length: ${BYTES}`;
     expectError(await send(rawRequest('POST /health', [length], body)), 'not_found');

@@ -127,27 +127,17 @@ const trail = async () => (await adminProcessJson(service, 'audit', account.id))
 const auditLog = () => service.logGroups.names.find((name) => name.includes('-AuditLog')) ?? '';
 
 describe('the operator', () => {
-  test.each(['account', 'key prefix', 'request', 'file', 'address', 'request at the edge'])(
-    'finds lines of requests by the %s',
-    async (what) => {
-      await expect.poll(async () => (await run(asked[what])).length).toBeGreaterThan(0);
-    },
-  );
-
   test('finds the lines of the function and of the gateway by a request id', async () => {
-    const rows = await run(asked.request);
-    expect(rows).toContainEqual(
-      expect.objectContaining({ route: 'getFile', code: 'service_unavailable', account_id: account.id }),
-    );
-    expect(rows).toContainEqual(
-      expect.objectContaining({ route: 'GET /api/v1/files/{id}', integration_status: '200' }),
-    );
+    const byFunction = { route: 'getFile', code: 'service_unavailable', account_id: account.id };
+    const byGateway = { route: 'GET /api/v1/files/{id}', integration_status: '200' };
+    await expect
+      .poll(() => run(asked.request))
+      .toEqual(expect.arrayContaining([expect.objectContaining(byFunction), expect.objectContaining(byGateway)]));
   });
 
   test('finds a request that no function has seen, by the id of its answer', async () => {
-    expect(await run(asked['request at the edge'])).toEqual([
-      expect.objectContaining({ 'cs-uri-stem': '/api/v1//files', 'sc-status': '404', 'c-ip': '127.0.0.1' }),
-    ]);
+    const line = { 'cs-uri-stem': '/api/v1//files', 'sc-status': '404', 'c-ip': '127.0.0.1' };
+    await expect.poll(() => run(asked['request at the edge'])).toEqual([expect.objectContaining(line)]);
   });
 
   test('sees in the logs which requests the gateway has refused', async () => {
@@ -256,7 +246,7 @@ describe('the audit trail', () => {
     });
   });
 
-  test('does not count a refused login as a request of the key that its user agent names', async () => {
+  test('has a refused login, with its reason, which is no request of the key that its user agent names', async () => {
     const before = await run(asked['key prefix']);
     const at = Date.now();
     await fetch(`${service.urls.base_url}/auth/google/callback?state=a&code=b`, {
@@ -264,33 +254,13 @@ describe('the audit trail', () => {
       headers: { 'user-agent': `x key_prefix":"${asked['key prefix']}"` },
     });
     const group = auditLog();
-    await expect
-      .poll(() =>
-        service.logGroups
-          .between(group, at, Date.now())
-          .map(({ message }) => message)
-          .join(),
-      )
-      .toContain('login_refused');
-    expect(await run(asked['key prefix'])).toEqual(before);
-  });
-
-  test('has a refused login, with its reason', async () => {
-    const at = Date.now();
-    await fetch(`${service.urls.base_url}/auth/google/callback?state=a&code=b`, { redirect: 'manual' });
-    const group = auditLog();
     const refused = () =>
       service.logGroups.between(group, at, Date.now()).filter(({ message }) => message.includes('login_refused'));
+    const line = { message: 'audit', event: 'login_refused', code: 'expired', client_address: '127.0.0.1' };
     await expect
       .poll(() => refused().map(({ message }) => JSON.parse(message)))
-      .toEqual([
-        expect.objectContaining({
-          message: 'audit',
-          event: 'login_refused',
-          code: 'expired',
-          client_address: '127.0.0.1',
-        }),
-      ]);
+      .toEqual([expect.objectContaining(line)]);
+    expect(await run(asked['key prefix'])).toEqual(before);
   });
 
   test('no log but that of downloads has a secret, a file name or the name of a key', () => {
@@ -299,21 +269,5 @@ describe('the audit trail', () => {
     expect(lines.length).toBeGreaterThan(20);
     expect(secrets.every((secret) => secret.length > 10)).toBe(true);
     expect(lines.filter(({ message }) => secrets.some((secret) => message.includes(secret)))).toEqual([]);
-  });
-
-  test('is kept for 90 days, and every role may only add lines to it', async () => {
-    const groups = await synthesized('Data', 'AWS::Logs::LogGroup');
-    const [trail] = groups.filter(({ logicalId }) => logicalId.startsWith('AuditLog'));
-    expect(trail?.Properties).toMatchObject({ RetentionInDays: 90 });
-    const policies = await Promise.all(
-      ['Data', 'Api', 'Streaming', 'Edge'].map((stack) => synthesized(stack, 'AWS::IAM::Policy')),
-    );
-    type Document = { readonly Statement: readonly { readonly Action: string | string[] }[] };
-    const actions = policies
-      .flat()
-      .flatMap(({ Properties }) => (Properties.PolicyDocument as Document).Statement.flatMap(({ Action }) => Action));
-    expect(new Set(actions.filter((action) => action.startsWith('logs:')))).toEqual(
-      new Set(['logs:CreateLogStream', 'logs:PutLogEvents']),
-    );
   });
 });

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../local-aws/service.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import { askForTicket, complete, put, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
 import { rawRequest, sendRaw } from '../support/raw-http.ts';
-import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { startTestService, type TestAccount } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
 import { rulesBroken } from './embedded-metrics.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '1' });
-});
+const service = await startTestService({ RATE_LIMIT_LISTS_PER_MINUTE: '1' });
 afterAll(() => service.close());
 
 type Counted = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, inject } from 'vitest';
+import { afterEach, beforeEach, inject } from 'vitest';
 
 /**
  * What happens to a call; the words are those of `FaultEffect` in `local-aws/`. A status and a body: the proxy sends this answer, and the
@@ -14,7 +14,7 @@ export type ProxyFault = { readonly status: number; readonly body: object } | 'c
 type ChooseFault = (operation: string) => ProxyFault | undefined;
 
 export interface DynamoDbProxy {
-  /** The operations that arrived, such as `UpdateItem`, oldest first. */
+  /** The operations that arrived since the test began, such as `UpdateItem`, oldest first. */
   readonly calls: string[];
   /**
    * Asks the function about each call until the end of the test, or until the next function is set. When the function chose no
@@ -28,7 +28,7 @@ export interface DynamoDbProxy {
 /**
  * Starts a proxy between the product's DynamoDB clients and the engine of the test run. It records the calls, and injects
  * over HTTP, as in production, what DynamoDB Local never does: conflicts, throttling and lost answers. Call it where a test
- * file begins, not in a hook: it adds a check after each test, which would never run when it is added in a hook.
+ * file begins, not in a hook: it adds hooks of its own, which would never run when they are added in a hook.
  */
 export async function startDynamoDbProxy(): Promise<DynamoDbProxy> {
   const calls: string[] = [];
@@ -45,6 +45,7 @@ export async function startDynamoDbProxy(): Promise<DynamoDbProxy> {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${port}`;
   process.env.AWS_REGION = 'us-east-1';
   process.env.AWS_ACCESS_KEY_ID = process.env.AWS_SECRET_ACCESS_KEY = 'test';
+  beforeEach(() => void calls.splice(0));
   afterEach(() => faults.assertApplied());
   return { calls, setFault: faults.set, removeFault: faults.remove };
 }

@@ -33,7 +33,6 @@ describe('POST /api/v1/files', () => {
     ],
     ['the longest form', '/api/v1/files from the origin upload-stream', { ...FORM, 'content-length': `${LONGEST}` }],
     ['a form one byte too long', '413 {"error":"file_too_large"}', { ...FORM, 'content-length': `${LONGEST + 1}` }],
-    ['a length of 400 digits', '413 {"error":"file_too_large"}', { ...FORM, 'content-length': '9'.repeat(400) }],
     [
       'a form without a length',
       '/api/v1/files from the origin upload-stream',
@@ -41,19 +40,9 @@ describe('POST /api/v1/files', () => {
     ],
     ['a form without any framing header', '/api/v1/files from the origin upload-stream', FORM],
     [
-      'both framing headers',
-      '/api/v1/files from the origin upload-stream',
-      { ...FORM, 'content-length': '10', 'transfer-encoding': 'chunked' },
-    ],
-    [
       'an oddly written type',
       '/api/v1/files from the origin upload-stream',
       { ...KEY, 'content-type': ' Multipart/Form-DATA ;boundary=b', 'content-length': '5000000' },
-    ],
-    [
-      'a form without a boundary',
-      '/api/v1/files from the origin upload-stream',
-      { ...KEY, 'content-type': 'multipart/form-data', 'content-length': '5000000' },
     ],
     [
       'another multipart type',
@@ -82,22 +71,10 @@ describe('POST /api/v1/files', () => {
     expect(decide('POST', '/api/v1/files', { ...form, ...headers })).toBe(expected);
   });
 
-  test.each([
-    ['a session', '/api/v1/files from the origin upload-stream', `__Host-session=${TOKEN}`],
-    [
-      'a session beside a foreign cookie',
-      '/api/v1/files from the origin upload-stream',
-      `session=foreign; __Host-session=${TOKEN}`,
-    ],
-    [
-      'a session between foreign cookies',
-      '/api/v1/files from the origin upload-stream',
-      `session=a; session=${TOKEN}; session=b`,
-    ],
-    ['foreign cookies alone', '401 {"error":"unauthorized"}', 'session=foreign; __Host-session=foreign'],
-  ])('a form over 4 MiB, with %s, gets %s', (_name, expected, cookie) => {
+  test('a form over 4 MiB is 401 with foreign cookies alone', () => {
+    const cookie = 'session=foreign; __Host-session=foreign';
     const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '5000000', cookie };
-    expect(decide('POST', '/api/v1/files', form)).toBe(expected);
+    expect(decide('POST', '/api/v1/files', form)).toBe('401 {"error":"unauthorized"}');
   });
 
   test('a form over 4 MiB is streamed with every cookie in which the API finds a session', () => {
@@ -162,8 +139,6 @@ describe('a request to another route', () => {
     ['POST', '/nothing', 'a long body', '404 {"error":"not_found"}', LONG],
     ['PUT', '/api/v1/files', 'a long body', '413 {"error":"file_too_large"}', LONG],
     ['POST', '/api/v1/uploads/0/complete', 'a long body', '413 {"error":"file_too_large"}', LONG],
-    ['GET', '/upload-stream-origin', 'no headers', '404 {"error":"not_found"}', {}],
-    ['POST', '/upload-stream-origin', 'a short body', '404 {"error":"not_found"}', { 'content-length': '5' }],
     ['POST', '/upload-stream%2Dorigin', 'a form', '404 {"error":"not_found"}', FORM],
   ])('%s %s with %s gets %s', (method, uri, _name, expected, headers) => {
     expect(decide(method, uri, headers)).toBe(expected);
@@ -256,47 +231,6 @@ test.each([
   expect(decide(method, uri, { ...headers, cookie: `c=${'x'.repeat(9 * 1_024)}` })).toBe(
     '400 {"error":"invalid_request"}',
   );
-});
-
-test('the headers that the API trusts cannot be set by the viewer', () => {
-  const forged = { 'x-viewer-address': '10.0.0.1', 'x-origin-secret': 'guess', 'x-api-key': 'guess' };
-  const event = viewerRequestEvent('GET', '/health', forged);
-  expect(app.run(event).result).toMatchObject({ headers: { 'x-viewer-address': { value: '198.51.100.7' } } });
-  expect(app.run(event).result).not.toHaveProperty(['headers', 'x-origin-secret']);
-  expect(app.run(event).result).not.toHaveProperty(['headers', 'x-api-key']);
-});
-
-test('a semicolon in a query stays a part of its name or value', () => {
-  const event = viewerRequestEvent('GET', '/api/v1/files');
-  event.request.querystring = {
-    search: { value: 'a;b%3Bc', multiValue: [{ value: 'a;b%3Bc' }, { value: '";"' }] },
-    'x;y': { value: '' },
-  };
-  expect(app.run(event).result).toHaveProperty('querystring', {
-    search: { value: 'a%3Bb%3Bc', multiValue: [{ value: 'a%3Bb%3Bc' }, { value: '"%3B"' }] },
-    'x%3By': { value: '' },
-  });
-});
-
-test('X-HTTP-Method-Override is removed', () => {
-  const event = viewerRequestEvent('GET', '/api/v1/files', { 'x-http-method-override': 'DELETE' });
-  expect(app.run(event).result).toMatchObject({ method: 'GET' });
-  expect(app.run(event).result).not.toHaveProperty(['headers', 'x-http-method-override']);
-});
-
-test('an answer of the edge has the same headers as an answer of the API', () => {
-  expect(app.run(viewerRequestEvent('DELETE', '/dashboard/x')).result).toEqual({
-    statusCode: 405,
-    headers: {
-      allow: { value: 'GET, HEAD' },
-      'cache-control': { value: 'no-store' },
-      'content-type': { value: 'application/json' },
-      'strict-transport-security': { value: 'max-age=63072000; includeSubDomains' },
-      'x-content-type-options': { value: 'nosniff' },
-      'x-request-id': { value: 'request-1' },
-    },
-    body: '{"error":"method_not_allowed"}',
-  });
 });
 
 test('the function never throws, and keeps the method and the headers of a request that it forwards', () => {

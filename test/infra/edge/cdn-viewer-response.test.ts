@@ -21,23 +21,17 @@ function policyFor(contentType: string): string | undefined {
 
 describe('the Content-Security-Policy', () => {
   test.each([
-    ['image/png', MEDIA],
     ['IMAGE/JPEG', MEDIA],
     ['video/mp4; codecs="avc1"', MEDIA],
-    ['audio/mpeg', MEDIA],
     ['image/vnd.microsoft.icon', MEDIA],
-    ['image/svg+xml', INERT],
     ['image/SVG+XML; charset=utf-8', INERT],
     ['image/anything+xml', INERT],
-    ['text/html', INERT],
     ['text/plain; charset=utf-8', INERT],
-    ['application/pdf', PDF],
     ['Application/PDF; version=1.7', PDF],
     ['application/pdfx', INERT],
     ['application/x-pdf', INERT],
     ['text/html;application/pdf', INERT],
     ['application/xhtml+xml', INERT],
-    ['application/octet-stream', INERT],
     ['image/', INERT],
     ['text/html;image/png', INERT],
     ['', INERT],
@@ -47,7 +41,6 @@ describe('the Content-Security-Policy', () => {
 });
 
 test.each([
-  ['text/plain', 'text/plain; charset=utf-8'],
   ['Text/Markdown;', 'Text/Markdown; charset=utf-8'],
   ['text/csv; header=present', 'text/csv; header=present; charset=utf-8'],
   ['text/plain; charset=iso-8859-1', 'text/plain; charset=iso-8859-1'],

@@ -16,29 +16,26 @@ type Statement = Record<'Effect' | 'Action' | 'Resource', unknown>;
 const statementsOf = ({ Properties = {} }: TemplateResource): Statement[] =>
   (Properties.PolicyDocument as { Statement: Statement[] }).Statement;
 
-let production: Record<string, Template>;
-beforeAll(async () => {
-  production = await templatesOf('prod');
+const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
+const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
+
+const production = await templatesOf('prod');
+/** A stage with most optional settings. */
+const templates = await templatesOf('prod', {
+  account: '123456789012',
+  appDomain: { name: 'files.example.com', certificateArn: certificate('app') },
+  cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
+  firewall: { webAclArn: WEB_ACL },
+  limits: { MAX_UPLOAD_SIZE_BYTES: 5_000 * 2 ** 20 },
+  whoMayLogIn: { domains: ['example.com', 'example.org'], emails: ['a@example.net'] },
+  priceClass: '100',
+  originSecretSlot: 'b',
+  alarmEmails: { page: ['night@example.com'], ticket: ['ops@example.com'] },
+  monthlyBudgetUsd: 100,
+  streaming: { environments: 200 },
 });
 
 describe('a stage with most optional settings', () => {
-  const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
-  const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
-  let templates: Readonly<Record<string, Template>>;
-  beforeAll(async () => {
-    templates = await templatesOf('prod', {
-      account: '123456789012',
-      appDomain: { name: 'files.example.com', certificateArn: certificate('app') },
-      cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
-      firewall: { webAclArn: WEB_ACL },
-      priceClass: '100',
-      originSecretSlot: 'b',
-      alarmEmails: { page: ['night@example.com'], ticket: ['ops@example.com'] },
-      monthlyBudgetUsd: 100,
-      streaming: { environments: 200 },
-    });
-  });
-
   test('has the given maximum of environments of the streaming function', () => {
     const [endpoint] = resourcesOf(templates.Streaming, 'AWS::Lambda::WebFunctionEndpoint');
     expect(endpoint?.Properties?.ScalingConfig).toEqual({ MaxEnvironments: 200 });
@@ -108,6 +105,24 @@ describe('a stage with most optional settings', () => {
     },
   );
 
+  test('keeps bytes that arrived directly for the longest ticket, which here lasts for 89 hours, and a day', () => {
+    const cycles = resourcesOf(templates.Data, 'AWS::S3::Bucket').map(
+      ({ Properties }) => Properties?.LifecycleConfiguration,
+    );
+    const incoming = expect.objectContaining({ Prefix: 'incoming/', ExpirationInDays: 5 });
+    expect(cycles).toContainEqual({ Rules: expect.arrayContaining([incoming]) });
+  });
+
+  test('tells the function that finishes a login, and no other, who may log in', () => {
+    const lists = resourcesOf(templates.Api, 'AWS::Lambda::Function').flatMap(({ Properties = {} }) => {
+      const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
+      return Variables.LOGIN_PROVIDER_SECRET && Variables.SESSIONS_TABLE
+        ? [[Variables.ALLOWED_EMAIL_DOMAINS, Variables.ALLOWED_EMAILS]]
+        : [];
+    });
+    expect(lists).toEqual([['example.com,example.org', 'a@example.net']]);
+  });
+
   test('has a budget that tells the given addresses of costs and of forecasts', () => {
     const [budget] = resourcesOf(templates.EdgeAlarms, 'AWS::Budgets::Budget').map(({ Properties = {} }) => Properties);
     expect(budget?.Budget).toMatchObject({ BudgetLimit: { Amount: 100, Unit: 'USD' }, TimeUnit: 'MONTHLY' });
@@ -118,23 +133,6 @@ describe('a stage with most optional settings', () => {
     expect(notifications.map(({ Notification }) => Notification.NotificationType)).toEqual(['ACTUAL', 'FORECASTED']);
     for (const { Subscribers } of notifications) {
       expect(Subscribers.map(({ Address }) => Address)).toEqual(['ops@example.com']);
-    }
-  });
-
-  test('keeps its data when the stack is deleted', () => {
-    const kept = ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::SecretsManager::Secret'].flatMap((type) =>
-      Object.entries(templates.Data?.Resources ?? {}).filter(([, { Type }]) => Type === type),
-    );
-    const lost = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy !== 'Retain').map(([logicalId]) => logicalId);
-    // Every deployment fills this bucket again.
-    expect(lost).toEqual([expect.stringMatching(/^CdnErrorsBucket/)]);
-    for (const { Properties } of resourcesOf(templates.Data, 'AWS::DynamoDB::GlobalTable')) {
-      expect(Properties?.Replicas).toEqual([
-        expect.objectContaining({
-          DeletionProtectionEnabled: true,
-          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        }),
-      ]);
     }
   });
 });
@@ -176,16 +174,6 @@ test('deleted bytes are kept for some days, and only an operator can reach them'
   expect(actions).toContain('s3:GetObject');
   expect(actions).toContain('s3:DeleteObject');
   expect(actions.filter((action) => /Version|\*/.test(action))).toEqual([]);
-});
-
-test('bytes that arrived directly are kept for the longest ticket and a day', async () => {
-  const { Data } = await templatesOf('dev', { limits: { MAX_UPLOAD_SIZE_BYTES: 5_000 * 2 ** 20 } });
-  // A ticket of 5,000 MiB lasts for 89 hours.
-  expect(
-    resourcesOf(Data, 'AWS::S3::Bucket').map(({ Properties }) => Properties?.LifecycleConfiguration),
-  ).toContainEqual({
-    Rules: expect.arrayContaining([expect.objectContaining({ Prefix: 'incoming/', ExpirationInDays: 5 })]),
-  });
 });
 
 describe('a restored table in place of the original one', () => {
@@ -237,18 +225,17 @@ describe('a restored table in place of the original one', () => {
     expect(named.sort()).toEqual(['Api', 'Data', 'Operations', 'Streaming']);
   });
 
-  test('leaves every output that a stack reads, so that each stack can be rolled back by itself', async () => {
-    const domain = { name: 'cdn.example.net', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/x' };
-    const variants = [before, after, await templatesOf('prod', { cdnDomain: domain })];
-    const read = variants.flatMap((templates) => [
-      ...textOf(templates as never).matchAll(
+  test('leaves every output that a stack reads, so that each stack can be rolled back by itself', () => {
+    const variants = [before, after, templates];
+    const read = variants.flatMap((variant) => [
+      ...textOf(variant as never).matchAll(
         /\{"StackName":"FileHosting-prod-Data"(?:,"Region":"[^"]*")?,"OutputName":"(\w+)"/g,
       ),
     ]);
     const outputs = new Set(read.map(([, output]) => String(output)));
     expect(outputs.size).toBeGreaterThan(10);
-    for (const templates of variants)
-      expect(Object.keys(templates?.Data?.Outputs ?? {})).toEqual(expect.arrayContaining([...outputs]));
+    for (const variant of variants)
+      expect(Object.keys(variant?.Data?.Outputs ?? {})).toEqual(expect.arrayContaining([...outputs]));
   });
 
   test('can be given for every table', async () => {
@@ -299,7 +286,7 @@ test('a deployment goes to the Region and the account of the file, and to us-eas
 test.each(['eu-central-1', 'us-east-1'])(
   'the alarms on CloudFront of a service in %s are in us-east-1',
   async (region) => {
-    const { EdgeAlarms } = await templatesOf('prod', { region });
+    const { EdgeAlarms } = region === STAGES.prod.region ? production : await templatesOf('prod', { region });
     const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
     const read = [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)];
     expect(new Set(read.map(([, stack, from]) => `${stack} in ${from}`))).toEqual(
@@ -331,16 +318,6 @@ describe('an invalid setting is an error that names the file of the stage and th
       'whoMayLogIn must be "everyone" or an object with domains, emails, not "anyone"',
     ],
     [
-      'an unknown key of who may log in',
-      { whoMayLogIn: { email: ['a@example.org'] } },
-      'whoMayLogIn.email is not a setting; there are domains, emails',
-    ],
-    [
-      'everyone as an e-mail address',
-      { whoMayLogIn: { emails: ['everyone'] } },
-      'whoMayLogIn.emails[0] must be one e-mail address, not ',
-    ],
-    [
       'two e-mail addresses in one text',
       { whoMayLogIn: { emails: ['a@example.org,b@example.org'] } },
       'whoMayLogIn.emails[0] must be one e-mail address, not ',
@@ -364,11 +341,6 @@ describe('an invalid setting is an error that names the file of the stage and th
       'a limit that is too small',
       { limits: { FILE_COUNT_LIMIT: 0 } },
       'limits are invalid: FILE_COUNT_LIMIT must be a whole number from 1 to ',
-    ],
-    [
-      'a limit with a unit',
-      { limits: { MAX_UPLOAD_SIZE_BYTES: '100MB' } },
-      'MAX_UPLOAD_SIZE_BYTES must be a whole number from 1 to 5242880000, not "100MB"',
     ],
     [
       'an e-mail address without a domain',
@@ -414,11 +386,6 @@ describe('an invalid setting is an error that names the file of the stage and th
       'streaming.environments must be a whole number from 2 to 10000, not 1',
     ],
     [
-      'too many environments of the streaming function',
-      { streaming: { environments: 10_001 } },
-      'streaming.environments must be a whole number from 2 to 10000',
-    ],
-    [
       'nothing about the firewall',
       { firewall: undefined },
       'firewall must be "off" or an object with requests, downloads, webAclArn, not undefined',
@@ -459,29 +426,9 @@ describe('an invalid setting is an error that names the file of the stage and th
       'restoredTables.accounts must be another table than restoredTables.files',
     ],
     [
-      'a restored table without a name',
-      { restoredTables: { files: undefined } },
-      'restoredTables.files must be the name of a table that begins with "FileHosting-prod-", not undefined',
-    ],
-    [
       'a text for a list of domains',
       { whoMayLogIn: { domains: 'example.org' } },
       'whoMayLogIn.domains must be a list in brackets, not "example.org"',
-    ],
-    [
-      'null for a list of e-mail addresses',
-      { whoMayLogIn: { emails: null } },
-      'whoMayLogIn.emails must be a list in brackets, not null',
-    ],
-    [
-      'a text for a list of addresses for alarms',
-      { alarmEmails: { page: 'a@example.org' } },
-      'alarmEmails.page must be a list in brackets, not "a@example.org"',
-    ],
-    [
-      'null for the firewall',
-      { firewall: null },
-      'firewall must be "off" or an object with requests, downloads, webAclArn, not null',
     ],
     [
       'one domain for both distributions',
@@ -502,22 +449,11 @@ describe('an invalid setting is an error that names the file of the stage and th
 
 describe('a stage is read from its file, and not from the environment:', () => {
   test.each<[string, Record<string, string>, string]>([
-    [
-      'an environment without a stage',
-      {},
-      'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages',
-    ],
     ['an empty stage', { STAGE: '' }, 'no stage is named'],
-    ['an unknown stage', { STAGE: 'production' }, 'there is no stage "production": set STAGE to prod, dev, local'],
     [
       'a limit in the environment of an AWS stage',
       { STAGE: 'prod', MAX_UPLOAD_SIZE_BYTES: '1' },
       'the environment has MAX_UPLOAD_SIZE_BYTES, but the settings of this stage are in infra/stages/prod.ts',
-    ],
-    [
-      'a list of people in the environment of an AWS stage',
-      { STAGE: 'prod', ALLOWED_EMAILS: 'a@example.org' },
-      'the environment has ALLOWED_EMAILS, but ',
     ],
     [
       'another Region than that of the stage',
@@ -533,16 +469,6 @@ describe('a stage is read from its file, and not from the environment:', () => {
       'a list of people under a name in lower case',
       { STAGE: 'local', allowed_emails: 'a@example.org' },
       'the environment has allowed_emails, which is not',
-    ],
-    [
-      'an unknown limit in the environment of the stage local',
-      { STAGE: 'local', MAX_UPLOAD_BYTES: '1' },
-      'the environment has MAX_UPLOAD_BYTES, which is not a limit of this service; those are MAX_UPLOAD_SIZE_BYTES, ',
-    ],
-    [
-      'a limit without its unit in the environment of the stage local',
-      { STAGE: 'local', RATE_LIMIT_UPLOADS: '1' },
-      'the environment has RATE_LIMIT_UPLOADS, which is not',
     ],
   ])('%s is an error', (_name, environment, sentence) => {
     expect(() => stageOf(environment)).toThrow(sentence);
@@ -629,27 +555,13 @@ describe('a second copy', () => {
 });
 
 describe('who may log in', () => {
-  const variablesOf = async (whoMayLogIn: StageSettings['whoMayLogIn']) => {
-    const { Api } = await templatesOf('dev', { whoMayLogIn });
-    const [only, ...others] = resourcesOf(Api, 'AWS::Lambda::Function').flatMap(({ Properties = {} }) => {
-      const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
-      return Variables.LOGIN_PROVIDER_SECRET && Variables.SESSIONS_TABLE ? [Variables] : [];
-    });
-    expect(others).toEqual([]);
-    return [only?.ALLOWED_EMAIL_DOMAINS, only?.ALLOWED_EMAILS];
-  };
-
-  test.each<[string, StageSettings['whoMayLogIn'], unknown[]]>([
-    ['an object without lists sets no variable of', {}, [undefined, undefined]],
-    ['empty lists set no variable of', { domains: [], emails: [] }, [undefined, undefined]],
-    [
-      'lists of domains and e-mail addresses become variables of',
-      { domains: ['example.com', 'example.org'], emails: ['a@example.net'] },
-      ['example.com,example.org', 'a@example.net'],
-    ],
-    ['everyone becomes a variable of', 'everyone', [undefined, 'everyone']],
-  ])('%s the function that finishes a login', async (_name, who, variables) => {
-    expect(await variablesOf(who)).toEqual(variables);
+  test.each<[string, StageSettings['whoMayLogIn'], unknown]>([
+    ['nobody, with an object without lists', {}, undefined],
+    ['nobody, with empty lists', { domains: [], emails: [] }, undefined],
+    ['everyone', 'everyone', 'everyone'],
+  ])('%s', (_name, whoMayLogIn, emails) => {
+    const { allowLists } = readStage('dev', { ...STAGES.dev, whoMayLogIn });
+    expect(allowLists).toEqual({ ALLOWED_EMAIL_DOMAINS: undefined, ALLOWED_EMAILS: emails });
   });
 
   test('has empty lists in the files of the AWS stages, until an operator adds people', () => {
@@ -671,12 +583,5 @@ describe('the bytes that an account may send in a day', () => {
   test('stay a safe integer, however large the storage limit is', () => {
     const largest = String(Number.MAX_SAFE_INTEGER);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: largest }).UPLOAD_BYTES_PER_DAY).toBe(Number.MAX_SAFE_INTEGER);
-  });
-
-  test.each([
-    ['FILE_COUNT_LIMIT', '0', 'FILE_COUNT_LIMIT must be a whole number from 1 to 100000000, not "0"'],
-    ['UPLOAD_BYTES_PER_DAY', '50GB', 'UPLOAD_BYTES_PER_DAY must be a whole number from 0 to '],
-  ])('must be a whole number, like the file count: %s=%s is an error', (name, value, sentence) => {
-    expect(() => limitsOf({ [name]: value })).toThrow(sentence);
   });
 });

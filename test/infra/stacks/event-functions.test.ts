@@ -42,22 +42,6 @@ test('the queue of failed events is encrypted, requires TLS, and keeps events fo
   });
 });
 
-test('only the two background functions have a grant on the queue, and only to send', async () => {
-  const { logicalId } = await onlySynthesized('Api', QUEUE);
-  const policies = await synthesized('Api', 'AWS::IAM::Policy');
-  const grants = policies.flatMap((policy) => {
-    const { Statement } = policy.Properties.PolicyDocument as { Statement: { Action: unknown; Resource: unknown }[] };
-    return Statement.filter((statement) => JSON.stringify(statement).includes(logicalId)).map(
-      ({ Action, Resource }) => [policy.logicalId.replace(/RoleDefaultPolicy.*/, ''), Action, Resource],
-    );
-  });
-  const Resource = { 'Fn::GetAtt': [logicalId, 'Arn'] };
-  expect(grants).toEqual([
-    ['CompleteArrivedUpload', 'sqs:SendMessage', Resource],
-    ['Sweep', 'sqs:SendMessage', Resource],
-  ]);
-});
-
 test('only the two background functions have reserved concurrency', async () => {
   const functions = await synthesized('Api', 'AWS::Lambda::Function');
   const reserved = functions.flatMap(({ logicalId, Properties: { ReservedConcurrentExecutions: count } }) =>

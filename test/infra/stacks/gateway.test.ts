@@ -55,29 +55,6 @@ test('every method, even of unknown routes, requires the key that only CloudFron
   expect(plan.Properties).toEqual({ ApiStages: [expect.objectContaining({ Throttle: {} })] });
 });
 
-test('a line of the access log is JSON with request id and route, and nothing that a client sends', async () => {
-  const { Format } = (await stage()).Properties.AccessLogSetting as { Format: string };
-  expect(JSON.parse(Format)).toEqual({
-    time: '$context.requestTimeEpoch',
-    request_id: '$context.requestId',
-    route: '$context.httpMethod $context.resourcePath',
-    status: '$context.status',
-    latency_ms: '$context.responseLatency',
-    integration_status: '$context.integration.status',
-    integration_latency_ms: '$context.integration.latency',
-    response_bytes: '$context.responseLength',
-    gateway_response: '$context.error.responseType',
-  });
-});
-
-test('the access log is kept for a month', async () => {
-  const { DestinationArn } = (await stage()).Properties.AccessLogSetting as { DestinationArn: unknown };
-  const [log] = (await synthesized('Api', 'AWS::Logs::LogGroup')).filter(({ logicalId }) =>
-    JSON.stringify(DestinationArn).includes(`{"Ref":"${logicalId}"}`),
-  );
-  expect(log?.Properties.RetentionInDays).toBe(30);
-});
-
 test("the role of the AWS account's access logs is kept when the stage that set it is deleted", async () => {
   const account = await onlySynthesized('Api', 'AWS::ApiGateway::Account');
   const { CloudWatchRoleArn } = account.Properties as { CloudWatchRoleArn: { 'Fn::GetAtt': [string, string] } };

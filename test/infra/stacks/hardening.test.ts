@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { ROUTES } from '../../../functions/routes.ts';
 import { prod } from '../../../infra/stages/prod.ts';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { CONFIGURABLE_LIMITS } from '../../../shared/contract/limits.ts';
 import { methodsOf } from '../../../shared/contract/route.ts';
 import { VARIABLES } from '../../../shared/env.ts';
-import { startTestService } from '../../support/service.ts';
-import { type SynthesizedStage, synthesizeStage } from '../../support/synthesize-stage.ts';
+import { synthesizeStage } from '../../support/synthesize-stage.ts';
 
 /** Security properties of every template of the stages local, local without streaming uploads, and prod. */
 
@@ -45,12 +44,8 @@ const WILDCARDS: readonly [holder: RegExp, actions: RegExp][] = [
   [/^(AWSCDKWebFunctionAssetBucket|Uploads)Policy/, /^s3:(DeleteObject|GetBucket|List)\*$/],
 ];
 
-let inlineOnly: SynthesizedStage;
-let production: SynthesizedStage;
-beforeAll(async () => {
-  inlineOnly = await synthesizeStage('local', { streaming: 'off' });
-  production = await synthesizeStage('prod');
-});
+const inlineOnly = await synthesizeStage('local', { streaming: 'off' });
+const production = await synthesizeStage('prod');
 afterAll(() => Promise.all([inlineOnly.remove(), production.remove()]));
 
 const STAGES: readonly [string, () => string][] = [
@@ -297,18 +292,4 @@ test('the data stack has termination protection, only in prod', async () => {
   };
   expect(await protectedOf(production.directory)).toEqual(['FileHosting-prod-Data']);
   expect(await protectedOf(inlineOnly.directory)).toEqual([]);
-});
-
-test('without streaming uploads, a form of 11 MB is rejected at the edge', async () => {
-  const service = await startTestService({}, { assembly: inlineOnly.directory });
-  try {
-    const { byKey } = await service.newAccount();
-    const answer = await byKey.upload('large.bin', 'x'.repeat(11_000_000));
-    expect([answer.status, answer.body]).toEqual([413, { error: 'file_too_large' }]);
-    // The gateway, which takes 10 MB, would answer the same.
-    expect(answer.headers.get('x-cache')).toBe('FunctionGeneratedResponse from cloudfront');
-    expect((await byKey.upload('small.bin', 'x')).status).toBe(201);
-  } finally {
-    await service.close();
-  }
 });

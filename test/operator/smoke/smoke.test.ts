@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { inherited } from '../../support/inherited.ts';
 import { operatorOf } from '../../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
@@ -21,12 +21,8 @@ const fastClock = () => new Date(Math.min(beginning + (Date.now() - beginning) *
 /** High limits. The check of the rate limiter does not try a limit of 5,000, because it would send too many requests. */
 const LIMITS = { RATE_LIMIT_LISTS_PER_MINUTE: '5000', RATE_LIMIT_UPLOADS_PER_MINUTE: '5000' };
 
-let service: TestService;
-let account: TestAccount;
-beforeAll(async () => {
-  service = await startTestService(LIMITS, { clock: fastClock });
-  account = await service.newAccount();
-});
+const service = await startTestService(LIMITS, { clock: fastClock });
+const account = await service.newAccount();
 afterAll(() => service.close());
 
 async function smoke(...options: string[]) {

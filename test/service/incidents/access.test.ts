@@ -100,19 +100,6 @@ test.for(['DELETE', 'POST', '<b>'])('X-HTTP-Method-Override: %s is ignored', asy
   expect(answer?.text).toMatch(/^{"items":/);
 });
 
-describe('a text file that contains HTML', () => {
-  test('CVE-2026-126945 (Zipline): is served as plain text', async () => {
-    const { body } = await account.byKey.upload('a.txt', '<script>alert(1)</script>', { type: 'text/plain' });
-    const { headers } = await fetch(String(body.url));
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'content-type': 'text/plain; charset=utf-8',
-      'content-disposition': expect.stringMatching(/^inline; /),
-      'content-security-policy': "sandbox; default-src 'none'",
-      'x-content-type-options': 'nosniff',
-    });
-  });
-});
-
 describe('ids', () => {
   const ROUTES_WITH_ID = [
     'GET /files/{id}',

@@ -1,30 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { expectCloudFrontError, expectError } from '../../support/expect-error.ts';
-import { type Operator, operatorOf } from '../../support/operator.ts';
+import { operatorOf } from '../../support/operator.ts';
 import { inChunks, type RawAnswer, rawRequest, sendAndDisconnect, sendRaw } from '../../support/raw-http.ts';
-import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
+import { startTestService, type TestAccount } from '../../support/service.ts';
 import { expectUnharmed } from './unharmed.ts';
 
 /** Forms that crashed services like this one, sent over HTTP. */
 
 const MAX_BYTES = 6_000_000;
 
-let service: TestService;
-let operator: Operator;
-/** Sends the forms that must be accepted. */
-let account: TestAccount;
-/** Sends the forms that must be rejected. */
-let rejected: TestAccount;
-
-beforeAll(async () => {
-  service = await startTestService({
-    MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES),
-    RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
-  });
-  operator = operatorOf(service);
-  account = await service.newAccount();
-  rejected = await service.newAccount();
+const service = await startTestService({
+  MAX_UPLOAD_SIZE_BYTES: String(MAX_BYTES),
+  RATE_LIMIT_UPLOADS_PER_MINUTE: '1000',
 });
+const operator = operatorOf(service);
+/** Sends the forms that must be accepted. */
+const account = await service.newAccount();
+/** Sends the forms that must be rejected. */
+const rejected = await service.newAccount();
 afterAll(async () => {
   operator.close();
   await service.close();

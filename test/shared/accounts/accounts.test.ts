@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { getAccount, storageLimitOf, upsertAccountAtLogin } from '../../../shared/accounts/account.ts';
-import { newAccount, upload } from '../files/actions.ts';
+import { getAccount, upsertAccountAtLogin } from '../../../shared/accounts/account.ts';
+import { upload } from '../files/actions.ts';
 import { startService } from '../files/service.ts';
 
 const service = await startService();
@@ -14,22 +14,6 @@ const profile = () => ({
 });
 
 describe('a login', () => {
-  test('creates an account that owns nothing', async () => {
-    const someone = profile();
-    const account = await upsertAccountAtLogin(accounts, someone, () => 1_000);
-    expect(account).toEqual({
-      ...someone,
-      createdAt: 1_000,
-      storageUsedBytes: 0,
-      fileCount: 0,
-      nextSeq: 0,
-      lastFileAt: 0,
-      removed: new Map(),
-      isSuspended: false,
-    });
-    expect(await getAccount(accounts, someone.id)).toEqual(account);
-  });
-
   test('updates the profile, and nothing else', async () => {
     const someone = profile();
     await upsertAccountAtLogin(accounts, someone, () => 1_000);
@@ -64,10 +48,4 @@ describe('a login', () => {
 
 test('an account that is gone has no valid credentials', async () => {
   await expect(getAccount(accounts, randomUUID())).rejects.toMatchObject({ code: 'unauthorized' });
-});
-
-test('the storage limit of an account is the default, unless the operator set one', async () => {
-  const plain = await getAccount(accounts, await newAccount(service));
-  const special = await getAccount(accounts, await newAccount(service, { ownLimitBytes: 0 }));
-  expect([storageLimitOf(plain, 7), storageLimitOf(special, 7)]).toEqual([7, 0]);
 });

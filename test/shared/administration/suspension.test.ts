@@ -5,11 +5,10 @@ import { authenticateKey, createApiKey } from '../../../shared/api-keys/api-key.
 import { hashKey } from '../../../shared/api-keys/key-format.ts';
 import { eachOf } from '../../../shared/each-of.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
-import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { findSession, hashToken, startSession } from '../../../shared/sessions/session.ts';
-import { askForTicket, chunks, inTime, newAccount, newTicket, put, stage, sweepLater } from '../files/actions.ts';
+import { askForTicket, inTime, newAccount, newTicket, put, sweepLater } from '../files/actions.ts';
 import { faultsOfProduct, triedAt } from '../files/faults.ts';
-import { expectBalance, usageOf } from '../files/observe.ts';
+import { usageOf } from '../files/observe.ts';
 import { startService } from '../files/service.ts';
 
 const service = await startService();
@@ -157,14 +156,6 @@ describe('a request under way while its account is suspended leaves no valid cre
 });
 
 describe('nothing is added to the books of a suspended account:', () => {
-  test('an upload under way is refused and leaves nothing behind', async () => {
-    const id = await newAccount(service);
-    const staged = await stage(service, id, chunks('hello'));
-    await suspend(id);
-    await expect(settleUpload(service.stores, staged, inTime())).rejects.toMatchObject({ code: 'unauthorized' });
-    await expectBalance(service, id, { files: 0, bytes: 0 });
-  });
-
   test('a ticket is refused', async () => {
     const id = await newAccount(service);
     await suspend(id);

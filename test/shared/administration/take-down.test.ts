@@ -69,12 +69,9 @@ test.each([
 test.each([
   'https://cdn.example.com/uploads/',
   'https://cdn.example.com/uploads/a-b/x',
-  'https://cdn.example.com/incoming/abc/x',
   'https://cdn.example.com/x/uploads/abc/x',
   'https://cdn.example.com:444/uploads/abc/x',
   'https://evil.com/https://cdn.example.com/uploads/abc/x',
-  'uploads/abc/x',
-  '',
 ])('the text %j is not a link', (text) => {
   expect(objectKeyOfLink(text, ['https://cdn.example.com'])).toBeUndefined();
 });

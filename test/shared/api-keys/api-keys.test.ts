@@ -1,8 +1,7 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
-import { uuidv7 } from '../../../shared/ids.ts';
 import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
 
@@ -13,10 +12,6 @@ const { apiKeyStore: keys, apiKeyCredentials: credentials } = await import('../.
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const MINUTE_MS = 60_000;
-
-beforeEach(() => {
-  proxy.calls.length = 0;
-});
 
 const newAccount = () => putAccount(engine, tables);
 
@@ -51,9 +46,6 @@ describe('creating a key', () => {
   });
 
   test.each([
-    ['one character', 'k'],
-    ['100 characters', 'k'.repeat(100)],
-    ['100 code points in 200 code units', '😀'.repeat(100)],
     ['a word between spaces, which are kept', ' my key '],
     ['markup, which is text', '<script>alert(1)</script>'],
   ])('accepts a name of %s', async (_, name) => {
@@ -62,37 +54,15 @@ describe('creating a key', () => {
 
   test.each([
     ['is missing', undefined],
-    ['is null', null],
-    ['is empty', ''],
     ['is only white space', ' \u3000'],
-    ['has 101 characters', 'k'.repeat(101)],
-    ['has 101 code points', '😀'.repeat(101)],
     ['is a number', 5],
-    ['is a list', ['laptop']],
-    ['is an object', { toString: 'laptop' }],
     ['has a line break', 'a\nb'],
-    ['has a NUL', 'a\0b'],
-    ['has a colour code', '\u001b[31mred'],
     ['has a line separator', 'a\u2028b'],
     ['has half a surrogate pair', 'a\ud800'],
     ['has a mark that turns the direction of text', 'a\u202eb'],
   ])('refuses a name that %s, and writes nothing', async (_, name) => {
     await expect(createNamed(await newAccount(), name)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(proxy.calls).toEqual([]);
-  });
-
-  test('succeeds for the 100th key, fails for the 101st, and succeeds again after a revocation', async () => {
-    const accountId = await newAccount();
-    const made = [];
-    for (let i = 0; i < 100; i++) made.push(await createNamed(accountId, `key ${i}`, NOW + i));
-    await expect(create(accountId)).rejects.toMatchObject({ code: 'api_key_limit_exceeded' });
-    expect((await listApiKeys(keys, accountId)).items.map(({ name }) => name)).toEqual(
-      made.map(({ name }) => name).reverse(),
-    );
-    expect(await keyCount(accountId)).toBe(100);
-    await revoke(accountId, made[50]?.id ?? '');
-    await create(accountId);
-    expect(await keyCount(accountId)).toBe(100);
   });
 
   test('waits for other writers of the account', async () => {
@@ -126,20 +96,6 @@ describe('creating a key', () => {
 });
 
 describe('the list of keys', () => {
-  test('shows no key of another account', async () => {
-    const [mine, theirs] = [await newAccount(), await newAccount()];
-    await create(theirs);
-    expect(await listApiKeys(keys, mine)).toEqual({ items: [] });
-  });
-
-  test('shows a use at once', async () => {
-    const accountId = await newAccount();
-    const { key } = await create(accountId);
-    await authenticate(key, NOW + 5_000);
-    const { items } = await listApiKeys(keys, accountId);
-    expect(items[0]?.last_used_at).toBe('2026-11-21T12:00:05.000Z');
-  });
-
   test('is service_unavailable, not a shorter list, when part of it is throttled', async () => {
     const accountId = await newAccount();
     await create(accountId);
@@ -159,21 +115,6 @@ describe('the list of keys', () => {
 });
 
 describe('revoking a key', () => {
-  test.each([
-    ['of another account', async () => (await create(await newAccount())).id],
-    ['that was never issued', async () => uuidv7()],
-    ['that is not a UUID', async () => 'laptop'],
-    ['that is empty', async () => ''],
-    ['that is a path', async () => '../key'],
-    ['of 5,000 characters', async () => 'a'.repeat(5_000)],
-  ])('revoking a key with an id %s is not_found, and removes nothing', async (_, idOf) => {
-    const accountId = await newAccount();
-    const { key } = await create(accountId);
-    await expect(revoke(accountId, await idOf())).rejects.toMatchObject({ code: 'not_found' });
-    expect(await authenticate(key)).toEqual({ accountId });
-    expect(await keyCount(accountId)).toBe(1);
-  });
-
   test('succeeds once and counts once when it happens five times at once', async () => {
     const accountId = await newAccount();
     await create(accountId);
@@ -228,20 +169,13 @@ describe('authenticating by a key', () => {
     expect(await authenticate(key)).toBeUndefined();
   });
 
-  test.each<[string, ProxyFault]>([
-    ['is throttled', dynamoDbError('ThrottlingException')],
-    ['conflicts with a revocation', dynamoDbError('TransactionConflictException')],
-    ['is not answered', 'timeout'],
-  ])('succeeds when the write that notes its use %s', async (_, fault) => {
-    const accountId = await newAccount();
-    const { key } = await create(accountId);
-    proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));
-    expect(await authenticate(key)).toEqual({ accountId });
-  });
-
-  test('is service_unavailable, not unauthorized, when keys cannot be read', async () => {
-    const { key } = await create(await newAccount());
-    proxy.setFault(() => dynamoDbError('ThrottlingException'));
-    await expect(authenticate(key)).rejects.toMatchObject({ code: 'service_unavailable' });
-  });
+  test.each<[string, ProxyFault]>([['conflicts with a revocation', dynamoDbError('TransactionConflictException')]])(
+    'succeeds when the write that notes its use %s',
+    async (_, fault) => {
+      const accountId = await newAccount();
+      const { key } = await create(accountId);
+      proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));
+      expect(await authenticate(key)).toEqual({ accountId });
+    },
+  );
 });

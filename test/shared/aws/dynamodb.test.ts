@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -15,10 +15,6 @@ const isAbsent = {
   ConditionExpression: 'attribute_not_exists(id)',
   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
 } as const;
-
-beforeEach(() => {
-  proxy.calls.length = 0;
-});
 
 const put = (id: string, value: unknown) => dynamoDb.send(new PutCommand({ TableName, Item: { id, value } }));
 const get = async (id: string) => (await dynamoDb.send(new GetCommand({ TableName, Key: { id } }))).Item;

@@ -123,19 +123,6 @@ describe('the row of an account', () => {
     });
   });
 
-  test('loses the picture with a login that has none, and keeps the rest', async () => {
-    const id = await newAccount();
-    const { picture_url: _, ...rest } = (await rowOfAccount(id)) ?? {};
-    await accounts.upsert({ id, email: 'b@example.org', name: 'B' }, NOW + 1);
-    expect(await rowOfAccount(id)).toEqual({ ...rest, email: { S: 'b@example.org' }, name: { S: 'B' } });
-  });
-
-  test('counts the bytes of a day', async () => {
-    const id = await newAccount();
-    for (const bytes of [70_000, 1]) await accounts.countSent(id, bytes, NOW);
-    expect(await rowOfAccount(id)).toMatchObject({ sent_day: { N: DAY }, sent_bytes: { N: '70001' } });
-  });
-
   test('holds what the operator sets, with every digit of the largest limit', async () => {
     const id = await newAccount();
     await administration.setStorageLimit(id, Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,6 @@
 import { GetItemCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { TransactWriteItem } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ATTEMPTS } from '../../../shared/aws/call-times.ts';
 import { failedConditions, transact } from '../../../shared/aws/transactions.ts';
 import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
@@ -9,10 +9,6 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
-
-beforeEach(() => {
-  proxy.calls.length = 0;
-});
 
 /** Adds one to a counter, so that a test sees whether it was applied twice. */
 const addOne = (id: string): TransactWriteItem => ({

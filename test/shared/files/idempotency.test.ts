@@ -23,36 +23,6 @@ const newKey = () => ({ idempotencyKey: randomUUID() });
 const conflict = { code: 'idempotency_conflict' };
 
 describe('an upload with a used key', () => {
-  test('of the same file is answered with the first file, and not stored again', async () => {
-    const key = newKey();
-    const first = await upload(service, accountId, 'hello', key);
-    const usage = await usageOf(service, accountId);
-    const mark = service.front.meter.mark();
-    const second = await upload(service, accountId, 'hello', key);
-    expect(second).toEqual({ file: first.file, isReplay: true });
-    expect(service.front.meter.since(mark).calls.every(({ operation }) => operation === 'GetItem')).toBe(true);
-    expect(await usageOf(service, accountId)).toEqual(usage);
-  });
-
-  test('is answered with the first file even when it was deleted since', async () => {
-    const key = newKey();
-    const { file } = await upload(service, accountId, 'hello', key);
-    await deleteFile(stores, file, inTime());
-    expect(await upload(service, accountId, 'hello', key)).toEqual({ file, isReplay: true });
-  });
-
-  test.each([
-    ['content', 'other', {}],
-    ['name', 'hello', { clientName: 'other.txt' }],
-    ['type', 'hello', { declaredType: 'text/html' }],
-  ])('an upload with a used key for another %s is a conflict', async (_, content, other) => {
-    const key = newKey();
-    await upload(service, accountId, 'hello', key);
-    const usage = await usageOf(service, accountId);
-    await expect(upload(service, accountId, content, { ...key, ...other })).rejects.toMatchObject(conflict);
-    expect(await usageOf(service, accountId)).toEqual(usage);
-  });
-
   test('is answered with the first file even when that file is made between the reads of account and record, and takes all room', async () => {
     const owner = await newAccount(service);
     const [key, full] = [newKey(), { storageLimitBytes: 5 }];
@@ -123,24 +93,6 @@ describe('several simultaneous uploads with one key', () => {
 });
 
 describe('a ticket with a used key', () => {
-  test('a repeated request for the same file gives the same ticket with a new URL, which is valid as long as the URL of a new ticket', async () => {
-    const id = await newAccount(service);
-    const key = newKey();
-    const [first, second] = [
-      await askForTicket(service, id, 5, { ...key, clock: () => NOW }),
-      await askForTicket(service, id, 5, { ...key, clock: () => NOW + 10 * 60_000 }),
-    ];
-    if (first.kind !== 'ticket' || second.kind !== 'ticket') throw new Error('the answers are not tickets');
-    expect(second).toMatchObject({ isReplay: true, ticket: { id: first.ticket.id } });
-    expect(second.ticket.expiresAt - first.ticket.expiresAt).toBe(10 * 60_000);
-    expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 0 });
-    // At this time the ticket would have ended by its first request, but the second request has renewed it.
-    await sweepAt(service, NOW + 25 * 60_000);
-    expect(await put(second.ticket, 'hello')).toBe(200);
-    await completeUpload(stores, { accountId: id, id: first.ticket.id }, inTime());
-    await expectBalance(service, id, { files: 1, bytes: 5 });
-  });
-
   test('is answered with the file that the ticket has become, even if that file has been deleted since', async () => {
     const id = await newAccount(service);
     const key = newKey();

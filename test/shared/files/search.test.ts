@@ -102,18 +102,6 @@ describe('a search over sealed leaves', () => {
     }
   });
 
-  test('takes three calls after the read of the account, and one more for files that are near each other', async () => {
-    const { accountId } = await accountWith(1_000);
-    // The calls read 15 seals; the bitmaps, of which there are none; the newest leaf; and the files of the page, as one range.
-    expect(await readsOf(() => search(accountId, 'file 0003', { limit: 1 }))).toEqual({
-      calls: 4,
-      readUnits: expect.any(Number),
-    });
-    const { calls, readUnits } = await readsOf(() => search(accountId, 'no such name'));
-    expect(calls).toBe(3);
-    expect(readUnits).toBeLessThan(10);
-  });
-
   test('reads together the files of a page that are near each other', async () => {
     const { accountId } = await accountWith(1_000);
     const nothing = await readsOf(() => search(accountId, 'no such name'));

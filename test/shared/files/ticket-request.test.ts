@@ -24,23 +24,13 @@ describe('a ticket may be requested', () => {
     const body = { ...BODY, name: '../../etc/\u202Ex.png', mime_type: 'nonsense' };
     expect(parseTicketRequest(body, MAX)).toMatchObject({ name: 'x.png', mimeType: 'image/png' });
   });
-
-  test('unknown members change nothing', () => {
-    const body = { ...BODY, id: 'x', account_id: 'y', state: 'ready', __proto__: { size_bytes: 1 } };
-    expect(parseTicketRequest(body, MAX)).toEqual({ name: 'a.txt', mimeType: 'text/plain', sizeBytes: 5 });
-  });
 });
 
 describe('a ticket may not be requested', () => {
   test.each([
     ['without a name', { name: undefined }],
-    ['with a name that is not a string', { name: 5 }],
-    ['without a type', { mime_type: undefined }],
     ['with a type that is not a string', { mime_type: null }],
     ['without a size', { size_bytes: undefined }],
-    ['with a size as text', { size_bytes: '5' }],
-    ['with a negative size', { size_bytes: -1 }],
-    ['with a fractional size', { size_bytes: 1.5 }],
     ['with a size that JavaScript cannot hold exactly', { size_bytes: 2 ** 53 }],
     ['with infinitely many bytes', { size_bytes: Number.POSITIVE_INFINITY }],
     ['with null for a checksum', { checksum_sha256: null }],
@@ -56,12 +46,6 @@ describe('a ticket may not be requested', () => {
   ])('%s', (_, members) => {
     expect(() => parseTicketRequest({ ...BODY, ...members }, MAX)).toThrow(
       expect.objectContaining({ code: 'invalid_request' }),
-    );
-  });
-
-  test('a request for a byte more than the limit is refused', () => {
-    expect(() => parseTicketRequest({ ...BODY, size_bytes: MAX + 1 }, MAX)).toThrow(
-      expect.objectContaining({ code: 'file_too_large' }),
     );
   });
 });

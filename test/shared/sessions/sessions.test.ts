@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/contract/limits.ts';
 import { endSession, findSession, startSession } from '../../../shared/sessions/session.ts';
 import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
@@ -15,10 +15,6 @@ const LOGIN = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-beforeEach(() => {
-  proxy.calls.length = 0;
-});
-
 const newAccount = () => putAccount(engine, tables);
 
 async function start(accountId?: string): Promise<string> {
@@ -27,18 +23,6 @@ async function start(accountId?: string): Promise<string> {
 }
 const find = (token: string, now = LOGIN) => findSession(sessions, token, () => now);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-
-test('the row of a session holds its times in whole epoch seconds', async () => {
-  const token = await startSession(sessions, await newAccount(), () => LOGIN + 999);
-  const key = { token_hash: { S: sha256(token) } };
-  const { Item } = await engine.send(new GetItemCommand({ TableName: tables.sessions, Key: key }));
-  const seconds = LOGIN / 1_000;
-  expect(Item).toMatchObject({
-    created_at: { N: String(seconds) },
-    refreshed_at: { N: String(seconds) },
-    expires_at: { N: String(seconds + (7 * DAY_MS) / 1_000) },
-  });
-});
 
 describe('a session ends', () => {
   test.each([
@@ -54,12 +38,6 @@ describe('a session ends', () => {
     expect((await sessions.find(sha256(token)))?.expiresAt).toBe(LOGIN + end);
     expect(await find(token, LOGIN + end)).toBeUndefined();
     expect(await find(token, LOGIN + end - 1_000)).toBeDefined();
-  });
-
-  test('a session ends at its time, although its row is still there', async () => {
-    const token = await start();
-    expect(await find(token, LOGIN + 8 * DAY_MS)).toBeUndefined();
-    expect(await sessions.find(sha256(token))).toBeDefined();
   });
 
   test('a late refresh does not bring an ended session back', async () => {
@@ -102,16 +80,6 @@ describe('ending every session of an account', () => {
   /** For each of these sessions: whether it still exists. */
   const areThere = (tokens: string[]) =>
     Promise.all(tokens.map(async (token) => (await sessions.find(sha256(token))) !== undefined));
-
-  test('ends all of them and no session of another account, and leaves no row behind', async () => {
-    const [accountId, other] = [await newAccount(), await start()];
-    const tokens = [await start(accountId), await start(accountId)];
-    expect(await sessions.removeAll(accountId)).toBe(2);
-    expect(await areThere([...tokens, other])).toEqual([false, false, true]);
-    const { Items } = await engine.send(new ScanCommand({ TableName: tables.sessions }));
-    expect(JSON.stringify(Items)).not.toContain(accountId);
-    expect(await sessions.removeAll(accountId)).toBe(0);
-  });
 
   test('can be repeated by the session that asked for it, if it failed on the way', async () => {
     const accountId = await newAccount();
@@ -161,20 +129,13 @@ test('the list of sessions drops those whose 30 days are over', async () => {
 
 test.each([
   ['an empty text', ''],
-  ['one character', 'x'],
   ['one character more than a token has', 'a'.repeat(44)],
   ['a character that no token has', `${'a'.repeat(42)}-`],
   ['a line break after a token', `${'a'.repeat(43)}\n`],
-  ['the name of a property of every object', '__proto__'],
-  ['100,000 characters', 'a'.repeat(100_000)],
 ])('a cookie that holds %s instead of a token is refused without a read', async (_name, text) => {
   expect(await find(text)).toBeUndefined();
   await endSession(sessions, text);
   expect(proxy.calls).toEqual([]);
-});
-
-test('an unknown token finds no session', async () => {
-  expect(await find('a'.repeat(43))).toBeUndefined();
 });
 
 test.each<[string, ProxyFault]>([

