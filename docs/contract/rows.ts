@@ -27,6 +27,14 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     decision:
       'The gateway answers requests that do not come through CloudFront with 403 `forbidden`, before a function runs.',
   },
+  {
+    name: 'ids',
+    decision: 'An id may be written in upper case; answers have it in lower case (RFC 9562).',
+  },
+  {
+    name: 'optional fields',
+    decision: 'In a JSON body null is the same as absence; unknown fields are ignored.',
+  },
   { name: 'head', decision: 'HEAD works on every path that has GET, and counts like GET; `Allow` names HEAD as well.' },
   {
     name: 'caching',
@@ -59,7 +67,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'mime_type',
     decision:
-      'The type is that of the part, if it is valid and not `application/octet-stream`. Otherwise it is that of the extension, or else `application/octet-stream` (decision 0006).',
+      'The type is that of the part, if it is valid and says something, by its registered name: `image/jpg` becomes `image/jpeg`. Otherwise it is that of the extension, or else `application/octet-stream` (decision 0006).',
     pieces: ['test/shared/files/media-type.test.ts'],
   },
   { name: 'file record', decision: 'A record always has all six fields; the id is a UUIDv7.' },

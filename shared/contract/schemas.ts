@@ -174,7 +174,7 @@ const ticketRequest = {
       examples: [52_428_800],
     },
     checksum_sha256: {
-      type: 'string',
+      type: ['string', 'null'],
       ...CHECKSUM_SHA256,
       description: 'The SHA-256 of the file, in base64. S3 then takes no other bytes.',
       examples: ['47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='],

@@ -126,7 +126,7 @@ function isJson(event: ApiEvent): boolean {
 }
 
 /**
- * The body as a JSON object.
+ * The members of the body, which is a JSON object. A member that is null is left out: many programs write an absent field like that.
  * @throws ApiError `unsupported_media_type`, `file_too_large` (over {@link JSON_BODY_MAX_BYTES}) or `invalid_request`.
  */
 export function jsonBody(event: ApiEvent): Readonly<Record<string, unknown>> {
@@ -140,7 +140,7 @@ export function jsonBody(event: ApiEvent): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiError('invalid_request', { detail: 'the body is not a JSON object' });
   }
-  return value as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
 function parseJson(bytes: Buffer): unknown {

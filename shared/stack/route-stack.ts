@@ -19,8 +19,9 @@ export interface RouteRequest extends Deadline {
   param(name: string): string;
 }
 
+/** A UUID may be written in upper case (RFC 9562, section 4), as Swift does; ours are in lower case. */
 function paramOf(event: ApiEvent, name: string): string {
-  return event.pathParameters?.[name] ?? '';
+  return (event.pathParameters?.[name] ?? '').toLowerCase();
 }
 
 /**

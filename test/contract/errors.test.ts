@@ -8,6 +8,7 @@ import { type Answer, client } from '../support/client.ts';
 import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart } from '../support/forms.ts';
+import { askForTicket, complete, put } from '../support/lanes.ts';
 import { borrowTestService } from '../support/service.ts';
 
 const service = await borrowTestService();
@@ -163,6 +164,41 @@ describe('contract: codes', () => {
       const answer = await account.bySession.request('POST', path, { ...init, body: stream() });
       expectError(answer, 'length_required', 411);
     }
+  });
+});
+
+describe('contract: ids', () => {
+  test('an id in upper case is the same id, in every route', async () => {
+    const fresh = await service.newAccount();
+    const upper = (id: unknown) => String(id).toUpperCase();
+    const { body: file } = await fresh.byKey.upload('a.txt', 'hello');
+    const read = await fresh.byKey.request('GET', `/files/${upper(file.id)}`);
+    expect([read.status, read.body]).toEqual([200, file]);
+    const { body: arrived } = await askForTicket(fresh.byKey, 'b.txt', 5);
+    expect(await put(arrived, 'hello')).toBe(200);
+    expect((await complete(fresh.byKey, { id: upper(arrived.id) })).body).toMatchObject({ id: arrived.id });
+    const { body: open } = await askForTicket(fresh.byKey, 'c.txt', 5);
+    const { body: key } = await fresh.bySession.postJson('/api-keys', { name: 'k' });
+    for (const [by, path, id] of [
+      [fresh.byKey, '/uploads', open.id],
+      [fresh.byKey, '/files', file.id],
+      [fresh.bySession, '/api-keys', key.id],
+    ] as const) {
+      const { status, body } = await by.request('DELETE', `${path}/${upper(id)}`);
+      expect([status, body]).toEqual([200, { id, deleted: true }]);
+    }
+  });
+});
+
+describe('contract: optional fields', () => {
+  test('null for an optional field of a JSON body is the same as its absence, and no value of a required one', async () => {
+    const request = { name: 'a.txt', mime_type: 'text/plain', size_bytes: 1 };
+    const optional = await account.byKey.postJson('/uploads', { ...request, checksum_sha256: null, other: null });
+    expect(optional.status).toBe(202);
+    for (const name of Object.keys(request)) {
+      expectError(await account.byKey.postJson('/uploads', { ...request, [name]: null }), 'invalid_request', 400);
+    }
+    expectError(await account.bySession.postJson('/api-keys', { name: null }), 'invalid_request', 400);
   });
 });
 

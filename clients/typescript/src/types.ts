@@ -139,7 +139,7 @@ export interface TicketRequest {
   /** The exact size of the file, in bytes. A size above the limit is `file_too_large`. */
   readonly size_bytes: number;
   /** The SHA-256 of the file, in base64. S3 then takes no other bytes. */
-  readonly checksum_sha256?: string;
+  readonly checksum_sha256?: string | null;
 }
 
 /** What the new key is called. */

@@ -49,6 +49,40 @@ describe('the media type', () => {
   });
 
   test.each([
+    ['image/jpg', 'image/jpeg'],
+    ['image/pjpeg', 'image/jpeg'],
+    ['image/x-png', 'image/png'],
+    ['image/x-ms-bmp', 'image/bmp'],
+    ['audio/wave', 'audio/wav'],
+    ['audio/x-wav', 'audio/wav'],
+    ['audio/vnd.wave', 'audio/wav'],
+    ['audio/m4a', 'audio/mp4'],
+    ['audio/x-m4a', 'audio/mp4'],
+    ['audio/mp3', 'audio/mpeg'],
+    ['audio/x-mpeg', 'audio/mpeg'],
+    ['audio/x-flac', 'audio/flac'],
+    ['audio/x-aac', 'audio/aac'],
+    ['audio/opus', 'audio/ogg'],
+    ['video/x-m4v', 'video/mp4'],
+    ['application/x-pdf', 'application/pdf'],
+    ['Image/JPG; charset=x', 'image/jpeg'],
+  ])('is the registered one for its alias %s', (alias, registered) => {
+    expect(mediaType(alias, 'a.txt')).toBe(registered);
+    expect(isInline(mediaType(alias, 'a'))).toBe(true);
+  });
+
+  test.each([
+    'binary/octet-stream',
+    'application/binary',
+    'application/force-download',
+    'application/x-download',
+    'unknown/unknown',
+  ])('is that of the extension when the declared one is %s, which says nothing', (declared) => {
+    expect(mediaType(declared, 'photo.jpg')).toBe('image/jpeg');
+    expect(mediaType(declared, 'a.unknownext')).toBe('application/octet-stream');
+  });
+
+  test.each([
     [''],
     ['image'],
     ['image/'],
