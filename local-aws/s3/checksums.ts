@@ -7,12 +7,12 @@ import { S3Error } from './s3-error.ts';
 export type Algorithm = 'MD5' | ChecksumAlgorithm;
 
 /** S3 also knows SHA1, CRC32C and CRC64NVME. The service uses none of them, so the local S3 answers `NotImplemented`. */
-export const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA256'] as const;
+const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA256'] as const;
 type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm;
-  /** The checksum in base64. A multipart object has `<base64 of the checksum of the parts' checksums>-<number of parts>`. */
+  /** The checksum in base64. */
   readonly value: string;
 }
 
@@ -89,14 +89,6 @@ export function expectedDigests(request: ChecksummedRequest): DigestCheck {
       return { ...verified, checksum: { algorithm, value: value.toString('base64') } };
     },
   };
-}
-
-/** The algorithm that an operation without content asks for. @throws S3Error `NotImplemented` for an unknown one. */
-export function requestedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
-  const name = headers['x-amz-checksum-algorithm'];
-  const algorithm = CHECKSUM_ALGORITHMS.find((one) => one === name);
-  if (name === undefined || algorithm) return algorithm;
-  throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-algorithm', Value: String(name) } });
 }
 
 function check(name: string, expected: Buffer | undefined, calculated: Buffer | undefined): Buffer {

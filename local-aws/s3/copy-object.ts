@@ -1,6 +1,5 @@
 import type { ByteRange, StoredObject } from './bucket-files.ts';
-import { type Checksum, requestedAlgorithm } from './checksums.ts';
-import { checkRead, checkWrite } from './conditions.ts';
+import { checkWrite } from './conditions.ts';
 import type { Draft } from './described-file.ts';
 import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
@@ -42,17 +41,17 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
     const condition = () => checkWrite(headers, bucket.objects.find(key));
     condition();
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
-    checkRead(headers, object, 'x-amz-copy-source-');
-    const algorithm = requestedAlgorithm(headers) ?? object.checksum?.algorithm;
-    const draft = await bucket.objects.receive(source.content(from.key), algorithm ? ['MD5', algorithm] : ['MD5']);
+    const draft = await bucket.objects.receive(source.content(from.key), ['MD5']);
     const fields = {
       key,
-      ...digestsOf(draft, algorithm),
+      etag: etagOf(draft),
+      ...(object.checksum && { checksum: object.checksum }),
       headers: directive === 'COPY' ? object.headers : keptHeaders(headers),
     };
     const copy = await bucket.objects.publish(draft, fields, { before: condition });
     bucket.created(copy, 'CopyObject');
-    return { status: 200, body: renderXml('CopyObjectResult', copyResult(copy)) };
+    const result = { ...copyResult(copy), ...checksumElements(copy.checksum) };
+    return { status: 200, body: renderXml('CopyObjectResult', result) };
   };
 }
 
@@ -65,15 +64,11 @@ export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
     const from = copySource(String(headers['x-amz-copy-source']));
     const source = sourceBucket(buckets, from);
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
-    checkRead(headers, object, 'x-amz-copy-source-');
     const range = sourceRange(headers['x-amz-copy-source-range'], object);
-    const algorithm = upload.checksumAlgorithm;
-    const content = source.content(from.key, range);
-    const draft = await bucket.objects.receive(content, algorithm ? ['MD5', algorithm] : ['MD5']);
-    const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, ...digestsOf(draft, algorithm) });
+    const draft = await bucket.objects.receive(source.content(from.key, range), ['MD5']);
+    const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, etag: etagOf(draft) });
     if (!part) throw new S3Error('NoSuchUpload');
-    const { ChecksumType: _, ...result } = copyResult(part);
-    return { status: 200, body: renderXml('CopyPartResult', result) };
+    return { status: 200, body: renderXml('CopyPartResult', copyResult(part)) };
   };
 }
 
@@ -109,20 +104,10 @@ function sourceRange(header: string | string[] | undefined, { size }: StoredObje
   return { first: Number(first), last: Number(last) };
 }
 
-function digestsOf({ digests }: Draft, algorithm: Checksum['algorithm'] | undefined) {
-  const value = algorithm && digests.get(algorithm)?.toString('base64');
-  return {
-    etag: digests.get('MD5')?.toString('hex') ?? '',
-    ...(algorithm && value && { checksum: { algorithm, value } }),
-  };
-}
+const etagOf = ({ digests }: Draft) => digests.get('MD5')?.toString('hex') ?? '';
 
-function copyResult({
-  lastModified,
-  etag,
-  checksum,
-}: Pick<StoredObject, 'lastModified' | 'etag' | 'checksum'>): Record<string, string> {
-  return { LastModified: new Date(lastModified).toISOString(), ETag: quoted(etag), ...checksumElements(checksum) };
+function copyResult({ lastModified, etag }: Pick<StoredObject, 'lastModified' | 'etag'>): Record<string, string> {
+  return { LastModified: new Date(lastModified).toISOString(), ETag: quoted(etag) };
 }
 
 function metadataDirective({ headers }: S3Request): 'COPY' | 'REPLACE' {

@@ -1,8 +1,8 @@
-import { CHECKSUM_ALGORITHMS, type Checksum, digestOf, requestedAlgorithm } from './checksums.ts';
+import { digestOf } from './checksums.ts';
 import { checkWrite } from './conditions.ts';
 import { readDocument, receiveContent } from './content.ts';
 import type { Part, Upload } from './multipart-store.ts';
-import { checksumElements, keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
+import { keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request, S3Response } from './s3-request.ts';
 import { childrenOf, childText, type ReadElement, renderXml } from './xml.ts';
@@ -18,20 +18,8 @@ export function findUpload(bucket: Bucket, { key, query }: S3Request): Upload {
 }
 
 export const createMultipartUpload: Handler = async (bucket, { key, headers }) => {
-  const checksumAlgorithm = requestedAlgorithm(headers);
-  const type = headers['x-amz-checksum-type'];
-  // A SHA-256 of the whole object cannot be computed from those of its parts. The service does not use S3's full-object CRCs.
-  if (type !== undefined && type !== 'COMPOSITE') {
-    throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-type' } });
-  }
-  const record = { key, initiated: Date.now(), headers: keptHeaders(headers) };
-  const UploadId = await bucket.uploads.begin({ ...record, ...(checksumAlgorithm && { checksumAlgorithm }) });
-  const body = renderXml('InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId });
-  const answered = checksumAlgorithm && {
-    'x-amz-checksum-algorithm': checksumAlgorithm,
-    'x-amz-checksum-type': 'COMPOSITE',
-  };
-  return { status: 200, headers: { ...answered }, body };
+  const UploadId = await bucket.uploads.begin({ key, initiated: Date.now(), headers: keptHeaders(headers) });
+  return { status: 200, body: renderXml('InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId }) };
 };
 
 /** @throws S3Error `InvalidArgument`. */
@@ -42,13 +30,13 @@ export function partNumberOf({ query }: S3Request): number {
   throw new S3Error('InvalidArgument', { message: 'Part number must be an integer between 1 and 10000, inclusive' });
 }
 
-/** A part replaces an earlier one of the same number. Of two that arrive at once, the last to finish stays. */
+/** A part replaces an earlier one of the same number, and its checksum is verified but not kept. Of two that arrive at once, the last to finish stays. */
 export const uploadPart: Handler = async (bucket, request) => {
   const partNumber = partNumberOf(request);
   const upload = findUpload(bucket, request);
   const { draft, digests } = await receiveContent(bucket, request);
   const { md5: etag, checksum } = digests;
-  const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, etag, ...(checksum && { checksum }) });
+  const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, etag });
   if (!part) throw new S3Error('NoSuchUpload');
   return { status: 200, headers: writtenHeaders({ etag, ...(checksum && { checksum }) }) };
 };
@@ -75,11 +63,10 @@ export const completeMultipartUpload: Handler = async (bucket, request) => {
   const listed = listedParts(document);
   const etag = joinedEtag(listed);
   const ended = bucket.uploads.findEnded(query.get('uploadId') ?? '', key);
-  if (ended?.etag === etag) return completed(bucket, key, etag, ended.checksum);
+  if (ended?.etag === etag) return completed(bucket, key, etag);
 
   const upload = findUpload(bucket, request);
   const parts = findParts(listed, upload);
-  const checksum = compositeChecksum(upload, parts);
   const condition = () => {
     findUpload(bucket, request); // It may have been completed or aborted while the parts were joined.
     checkWrite(headers, bucket.objects.find(key));
@@ -89,16 +76,16 @@ export const completeMultipartUpload: Handler = async (bucket, request) => {
     findUpload(bucket, request); // When the upload has ended, its files are gone.
     throw error;
   });
-  const fields = { key, etag, headers: upload.headers, ...(checksum && { checksum }) };
-  const end = () => bucket.uploads.end(upload.id, { key, etag, ...(checksum && { checksum }) });
+  const fields = { key, etag, headers: upload.headers };
+  const end = () => bucket.uploads.end(upload.id, { key, etag });
   const object = await bucket.objects.publish(draft, fields, { before: condition, after: end });
   bucket.created(object, 'CompleteMultipartUpload');
-  return completed(bucket, key, etag, checksum);
+  return completed(bucket, key, etag);
 };
 
-function completed({ name }: Bucket, key: string, etag: string, checksum?: Checksum): S3Response {
+function completed({ name }: Bucket, key: string, etag: string): S3Response {
   const result = { Location: `/${name}/${key}`, Bucket: name, Key: key, ETag: quoted(etag) };
-  const body = renderXml('CompleteMultipartUploadResult', { ...result, ...checksumElements(checksum) });
+  const body = renderXml('CompleteMultipartUploadResult', result);
   return { status: 200, headers: { 'x-amz-server-side-encryption': 'AES256' }, body };
 }
 
@@ -106,10 +93,9 @@ function completed({ name }: Bucket, key: string, etag: string, checksum?: Check
 interface ListedPart {
   readonly partNumber: number;
   readonly etag: string;
-  readonly checksums: Readonly<Partial<Record<Checksum['algorithm'], string>>>;
 }
 
-/** @throws S3Error `MalformedXML`, `InvalidPartOrder`. */
+/** @throws S3Error `MalformedXML`, `InvalidPartOrder`; `NotImplemented` for a part with a checksum. */
 function listedParts(document: ReadElement): ListedPart[] {
   const parts = childrenOf(document, 'Part').map(listedPart);
   if (parts.length === 0) throw new S3Error('MalformedXML');
@@ -122,11 +108,9 @@ function listedParts(document: ReadElement): ListedPart[] {
 function listedPart(element: ReadElement): ListedPart {
   const [number, etag] = [childText(element, 'PartNumber'), childText(element, 'ETag')];
   if (!/^\d{1,5}$/.test(number ?? '') || etag === undefined) throw new S3Error('MalformedXML');
-  const checksums = CHECKSUM_ALGORITHMS.flatMap((algorithm) => {
-    const checksum = childText(element, `Checksum${algorithm}`);
-    return checksum === undefined ? [] : [[algorithm, checksum] as const];
-  });
-  return { partNumber: Number(number), etag: etag.replace(/^"|"$/g, ''), checksums: Object.fromEntries(checksums) };
+  const unknown = Object.keys(element).find((name) => name !== 'PartNumber' && name !== 'ETag');
+  if (unknown !== undefined) throw new S3Error('NotImplemented', { details: { Element: unknown } });
+  return { partNumber: Number(number), etag: etag.replace(/^"|"$/g, '') };
 }
 
 /** The ETag of a multipart object: the MD5 of the MD5s of its parts, and their number. */
@@ -137,27 +121,13 @@ function joinedEtag(parts: readonly ListedPart[]): string {
 
 /** Finds the stored parts that the request lists. @throws S3Error `InvalidPart`, `EntityTooSmall`. */
 function findParts(listed: readonly ListedPart[], upload: Upload): Part[] {
-  const parts = listed.map(({ partNumber, etag, checksums }) => {
+  const parts = listed.map(({ partNumber, etag }) => {
     const part = upload.parts.get(partNumber);
-    const given = Object.entries(checksums);
-    const fits = given.every(([name, value]) => part?.checksum?.algorithm === name && part.checksum.value === value);
-    if (part?.etag === etag && fits) return part;
+    if (part?.etag === etag) return part;
     throw new S3Error('InvalidPart', { details: { UploadId: upload.id, PartNumber: String(partNumber), ETag: etag } });
   });
   const small = parts.slice(0, -1).find(({ size }) => size < PART_MIN_BYTES);
   if (!small) return parts;
   const sizes = { ProposedSize: String(small.size), MinSizeAllowed: String(PART_MIN_BYTES) };
   throw new S3Error('EntityTooSmall', { details: { ...sizes, PartNumber: String(small.partNumber) } });
-}
-
-/** The checksum of the parts' checksums, when the upload was begun with an algorithm. @throws S3Error when a part lacks it. */
-function compositeChecksum({ checksumAlgorithm: algorithm }: Upload, parts: readonly Part[]): Checksum | undefined {
-  if (algorithm === undefined) return undefined;
-  const checksums = parts.flatMap(({ checksum }) => (checksum?.algorithm === algorithm ? [checksum.value] : []));
-  if (checksums.length < parts.length) {
-    const message = `The upload was created using the ${algorithm.toLowerCase()} checksum mode. The complete request must include the checksum for each part.`;
-    throw new S3Error('InvalidRequest', { message });
-  }
-  const digest = digestOf(algorithm, ...checksums.map((value) => Buffer.from(value, 'base64')));
-  return { algorithm, value: `${digest.toString('base64')}-${parts.length}` };
 }

@@ -61,14 +61,12 @@ export function checksumHeaders(checksum: Checksum | undefined): Record<string, 
   if (!checksum) return {};
   return {
     [`x-amz-checksum-${checksum.algorithm.toLowerCase()}`]: checksum.value,
-    'x-amz-checksum-type': checksumType(checksum),
+    'x-amz-checksum-type': 'FULL_OBJECT',
   };
 }
 
 /** The checksum as an element of a document. */
 export function checksumElements(checksum: Checksum | undefined): Record<string, string> {
   if (!checksum) return {};
-  return { [`Checksum${checksum.algorithm}`]: checksum.value, ChecksumType: checksumType(checksum) };
+  return { [`Checksum${checksum.algorithm}`]: checksum.value, ChecksumType: 'FULL_OBJECT' };
 }
-
-const checksumType = ({ value }: Checksum) => (value.includes('-') ? 'COMPOSITE' : 'FULL_OBJECT');

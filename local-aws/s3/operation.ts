@@ -47,9 +47,9 @@ const KNOWN_HEADERS = new RegExp(
   `^x-amz-(${[
     'algorithm|credential|date|expires|signedheaders|signature|content-sha256|security-token|user-agent',
     'decoded-content-length|trailer|sdk-checksum-algorithm',
-    'checksum-(crc32|sha256|mode|algorithm|type)',
+    'checksum-(crc32|sha256|mode)',
     'meta-.+|metadata-directive',
-    'copy-source(-range|-if-(none-)?match|-if-(un)?modified-since)?',
+    'copy-source(-range)?',
     // CloudFront sends its request id, for access logs.
     'cf-id',
   ].join('|')})$`,

@@ -81,14 +81,8 @@ test.each<[string, Partial<CopyObjectCommandInput>, string, number]>([
   ['from an unknown bucket', { CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
   ['without a source bucket', { CopySource: 'source' }, 'InvalidArgument', 400],
   ['of a version', { CopySource: `${BUCKET}/source?versionId=1` }, 'NotImplemented', 501],
-  ['whose source is not the named version', { CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
-  ['whose source is the excluded version', { CopySourceIfNoneMatch: source.ETag }, 'PreconditionFailed', 412],
-  [
-    'whose source has changed since the given time',
-    { CopySourceIfUnmodifiedSince: new Date('2001-01-01') },
-    'PreconditionFailed',
-    412,
-  ],
+  ['with a condition for its source', { CopySourceIfMatch: '"stale"' }, 'NotImplemented', 501],
+  ['with another checksum than that of its source', { ChecksumAlgorithm: 'CRC32' }, 'NotImplemented', 501],
 ])('a copy %s is refused, and writes nothing', async (_name, more, name, status) => {
   expect(await failureOf(copy('refused', more))).toEqual({ name, status });
   expect((await failureOf(head('refused'))).status).toBe(404);
@@ -104,11 +98,6 @@ test('a copy with a range is refused, because CopyObject has none', async () => 
     { step: 'build' },
   );
   expect(await failureOf(s3.send(ranged))).toEqual({ name: 'NotImplemented', status: 501 });
-});
-
-test('a copy reads only the version that its condition names', async () => {
-  await copy('named', { CopySourceIfMatch: source.ETag, CopySourceIfModifiedSince: new Date('2001-01-01') });
-  expect(await head('named')).toMatchObject({ ETag: source.ETag });
 });
 
 test('a copy with If-None-Match keeps the object at the destination', async () => {
@@ -131,13 +120,12 @@ describe('a part that is copied', () => {
     s3.send(new UploadPartCopyCommand({ ...upload, PartNumber, CopySource: `${BUCKET}/large`, ...more }));
 
   test('has the bytes of its range, and becomes part of the object', async () => {
-    const upload = await begin({ ContentType: 'image/png', ChecksumAlgorithm: 'SHA256' });
+    const upload = await begin({ ContentType: 'image/png' });
     const first = await copyPart(upload, 1, { CopySourceRange: `bytes=1-${6 * MIB}` });
     const last = await copyPart(upload, 2, { CopySourceRange: `bytes=${6 * MIB + 4}-${6 * MIB + 6}` });
     const Parts = [first, last].map(({ CopyPartResult }, index) => ({
       PartNumber: index + 1,
       ETag: CopyPartResult?.ETag,
-      ChecksumSHA256: CopyPartResult?.ChecksumSHA256,
     }));
     expect(last.CopyPartResult?.LastModified).toBeInstanceOf(Date);
     await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
@@ -170,7 +158,6 @@ describe('a part that is copied', () => {
     ],
     ['from a missing object', { CopySource: `${BUCKET}/missing` }, 'NoSuchKey', 404],
     ['from an unknown bucket', { CopySource: 'nowhere/source' }, 'NoSuchBucket', 404],
-    ['from a source that is not the named version', { CopySourceIfMatch: '"stale"' }, 'PreconditionFailed', 412],
     ['to an unknown upload', { UploadId: 'unknown' }, 'NoSuchUpload', 404],
     ['as part 10,001', { PartNumber: 10_001 }, 'InvalidArgument', 400],
   ])('%s is refused', async (_name, more, name, status) => {
