@@ -83,13 +83,6 @@ export class AppDistribution extends Construct {
       compress: false,
     };
     const site = new StaticFiles(this, 'Site', {
-      Deployment: {
-        sources: [s3deploy.Source.asset(props.dashboard.pages)],
-        prefix: 'dashboard',
-        // Browsers revalidate the page each time (usually a cheap 304), because it names the assets of its deployment.
-        cacheControl: s3deploy.CacheControl.noCache(),
-        after: 'Assets',
-      },
       Assets: {
         sources: [s3deploy.Source.asset(props.dashboard.assets)],
         prefix: 'assets',
@@ -97,6 +90,12 @@ export class AppDistribution extends Construct {
         cacheControl: s3deploy.CacheControl.fromString('public, max-age=31536000, immutable'),
         // A page that was loaded before an upgrade still finds its assets.
         keepsEarlierFiles: true,
+      },
+      Deployment: {
+        sources: [s3deploy.Source.asset(props.dashboard.pages)],
+        prefix: 'dashboard',
+        // Browsers revalidate the page each time (usually a cheap 304), because it names the assets of its deployment.
+        cacheControl: s3deploy.CacheControl.noCache(),
       },
       Document: {
         sources: [

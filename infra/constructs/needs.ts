@@ -5,7 +5,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import type { Needs } from '../../shared/route.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
-import { commitOfFunctions } from '../settings/commit.ts';
+import { commitCheckedOut } from '../settings/commit.ts';
 import { canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
 import { acceptFindings, arnInFindings } from './accepted-finding.ts';
 
@@ -34,7 +34,7 @@ export interface SharedResources {
  */
 export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResources, stage: StageConfig) {
   // The stage distinguishes the function's metrics from those of other stages.
-  const environment: Record<string, string> = { STAGE: stage.name, COMMIT: commitOfFunctions() };
+  const environment: Record<string, string> = { STAGE: stage.name, COMMIT: commitCheckedOut() };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];
     environment[TABLES[use.table].variable] = table.tableName;

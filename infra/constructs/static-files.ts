@@ -16,15 +16,13 @@ export interface FileSet {
   readonly prefix?: string;
   readonly cacheControl: s3deploy.CacheControl;
   readonly keepsEarlierFiles?: boolean;
-  /** The name of another set that must be copied before this one. */
-  readonly after?: string;
 }
 
 /** A private bucket of files that a distribution serves; a deployment that changes files copies them again. */
 export class StaticFiles extends Construct {
   readonly bucket: s3.Bucket;
 
-  /** @param sets  by construct id; no prefix may start with another set's prefix. */
+  /** @param sets  by construct id, copied in this order; no prefix may start with another set's prefix. */
   constructor(scope: Construct, id: string, sets: Readonly<Record<string, FileSet>>) {
     super(scope, id);
     this.bucket = new s3.Bucket(this, 'Bucket', {
@@ -34,7 +32,7 @@ export class StaticFiles extends Construct {
     acceptFindings(this.bucket, {
       S1: 'It holds only files that anyone may read; only the distribution and deployments access it',
     });
-    const deployments = new Map<string, s3deploy.BucketDeployment>();
+    let previous: IConstruct | undefined;
     for (const [name, { sources, prefix, cacheControl, keepsEarlierFiles = false }] of Object.entries(sets)) {
       const deployment = new s3deploy.BucketDeployment(this, name, {
         sources,
@@ -46,13 +44,11 @@ export class StaticFiles extends Construct {
         ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
         cacheControl: [cacheControl],
       });
-      deployments.set(name, deployment);
       this.acceptCopier(deployment.handlerRole);
-    }
-    for (const [name, { after = '' }] of Object.entries(sets)) {
-      const [set, first] = [deployments.get(name), deployments.get(after)];
       // The dependency is between the two copies only. The first construct also holds the function that makes both copies.
-      if (set && first) copyOf(set).node.addDependency(copyOf(first));
+      const copy = deployment.node.findChild('CustomResource');
+      if (previous) copy.node.addDependency(previous);
+      previous = copy;
     }
   }
 
@@ -67,11 +63,6 @@ export class StaticFiles extends Construct {
       L1: 'The code of this deployment helper and its Python version come with CDK, and are upgraded with it',
     });
   }
-}
-
-/** The resource that copies the files of a set. */
-function copyOf(deployment: s3deploy.BucketDeployment): IConstruct {
-  return deployment.node.findChild('CustomResource');
 }
 
 /**
