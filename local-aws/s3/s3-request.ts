@@ -24,7 +24,7 @@ export interface S3Response {
 }
 
 /** The operation that created an object, as EventBridge names it in `detail.reason`. */
-export type CreationReason = 'PutObject' | 'CopyObject' | 'CompleteMultipartUpload';
+type CreationReason = 'PutObject' | 'CopyObject' | 'CompleteMultipartUpload';
 
 export interface ObjectCreated {
   readonly bucket: string;
