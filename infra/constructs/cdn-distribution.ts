@@ -120,6 +120,15 @@ export class CdnDistribution extends Construct {
         strictTransportSecurity: STRICT_TRANSPORT,
         referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.NO_REFERRER, override: true },
       },
+      // For statuses of 400 and above: the viewer-response function gives these headers to the others.
+      corsBehavior: {
+        accessControlAllowOrigins: ['*'],
+        accessControlAllowMethods: ['GET', 'HEAD'],
+        accessControlAllowHeaders: ['*'],
+        accessControlExposeHeaders: ['Content-Range'],
+        accessControlAllowCredentials: false,
+        originOverride: true,
+      },
       customHeadersBehavior: {
         customHeaders: [{ header: 'Cross-Origin-Resource-Policy', value: 'cross-origin', override: true }],
       },

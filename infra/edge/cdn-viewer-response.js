@@ -1,6 +1,7 @@
 /**
- * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type, and gives text
- * its charset. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
+ * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type and the headers
+ * by which pages of other origins may read it, gives text its charset, and serves the file as an attachment when the link ends in
+ * `?download`. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
  * downloads have in common: nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, and the removal of metadata. CloudFront Functions
  * runtime 2.0, like app-viewer-request.js. CloudFront does not run this function for statuses of 400 and above.
  */
@@ -25,6 +26,9 @@ const PDF_TYPE = /^\s*application\/pdf\s*(;|$)/i;
 /** The pattern has no `+`, so that it does not match `image/svg+xml` or other XML: such documents can execute scripts. */
 const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 
+/** The headers that a script of another origin may read, besides those that every script may read, such as `Content-Type`. */
+const EXPOSED = 'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag';
+
 /** Without a charset a browser guesses one from the user's language. Nearly all text is UTF-8 (decision 0006). */
 const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
 
@@ -35,15 +39,23 @@ const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
 function handler(event) {
   const response = event.response;
   if (isPreconditionFalse(event)) return preconditionFailed(event);
+  const headers = response.headers || {};
+  response.headers = headers;
+  // A policy of CloudFront adds this to answers to requests with an `Origin` only. A browser that has stored the file for an `<img>`
+  // without CORS gives the same answer to a `fetch` of it, so every answer has it.
+  headers['access-control-allow-origin'] = { value: '*' };
+  headers['access-control-expose-headers'] = { value: EXPOSED };
   // A 304 has no type: the browser keeps the policy that it stored with the body.
   if (response.statusCode === 304) return response;
-  const headers = response.headers || {};
+  const disposition = headers['content-disposition'];
+  if (event.request.querystring.download && disposition) {
+    disposition.value = disposition.value.replace(/^inline/, 'attachment');
+  }
   const contentType = headers['content-type'] ? headers['content-type'].value : '';
   headers['content-security-policy'] = { value: policyFor(contentType) };
   if (TEXT_WITHOUT_CHARSET.test(contentType)) {
     headers['content-type'] = { value: `${contentType.replace(/[\s;]+$/, '')}; charset=utf-8` };
   }
-  response.headers = headers;
   return response;
 }
 
@@ -90,6 +102,7 @@ function preconditionFailed(event) {
     statusCode: 412,
     statusDescription: 'Precondition Failed',
     headers: {
+      'access-control-allow-origin': { value: '*' },
       'content-type': { value: 'application/json' },
       'cache-control': { value: 'no-store' },
       'x-request-id': { value: event.context.requestId },

@@ -117,7 +117,7 @@ function viewerAnswer(answer: Answer, viewer: ViewerRequest, behavior: CacheBeha
   let { status, body } = answer;
   let headers: HeaderMap = new Map(answer.headers);
   if (answer.source !== 'FunctionGeneratedResponse') {
-    if (behavior.responseHeadersPolicy) applyPolicy(headers, behavior.responseHeadersPolicy);
+    if (behavior.responseHeadersPolicy) applyPolicy(headers, behavior.responseHeadersPolicy, viewer);
     if (behavior.viewerResponse && status < 400) {
       ({ status, headers, body = body } = runViewerResponse(behavior.viewerResponse, viewer, status, headers));
       if (body !== answer.body && !Buffer.isBuffer(answer.body)) answer.body.destroy();
@@ -128,9 +128,9 @@ function viewerAnswer(answer: Answer, viewer: ViewerRequest, behavior: CacheBeha
   return { ...answer, status, headers, body };
 }
 
-function applyPolicy(headers: HeaderMap, policy: ResponseHeadersPolicy): void {
+function applyPolicy(headers: HeaderMap, policy: ResponseHeadersPolicy, viewer: ViewerRequest): void {
   for (const name of policy.remove) headers.delete(name);
-  for (const { name, value, override } of policy.set) {
+  for (const { name, value, override } of viewer.headers.has('origin') ? [...policy.set, ...policy.cors] : policy.set) {
     if (override || !headers.has(name)) headers.set(name, [value]);
   }
 }

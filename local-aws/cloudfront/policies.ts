@@ -19,6 +19,8 @@ export interface OriginRequestPolicy {
 export interface ResponseHeadersPolicy {
   readonly set: readonly { readonly name: string; readonly value: string; readonly override: boolean }[];
   readonly remove: readonly string[];
+  /** The headers of answers to requests with an `Origin`. */
+  readonly cors: readonly { readonly name: string; readonly value: string; readonly override: boolean }[];
 }
 
 /** Cache policies that AWS manages, by id. Source: CloudFront Developer Guide, "Use managed cache policies". */
@@ -112,9 +114,37 @@ export function readResponseHeadersPolicy(properties: Properties): ResponseHeade
       return {
         set: [...readSecurityHeaders(take('SecurityHeadersConfig', {})), ...custom.map(readCustomHeader)],
         remove: removed.map((item) => item.Header.toLowerCase()),
+        cors: readCors(take('CorsConfig', null)),
       };
     },
     ['Name', 'Comment'],
+  );
+}
+
+/**
+ * Reads the CORS headers of answers that are not to preflights: the methods and headers that it allows are for preflights, which are
+ * not implemented. Source: CloudFront Developer Guide, "CORS headers".
+ * @throws Error for a configuration that depends on the origin of the request.
+ */
+function readCors(config: Properties | null) {
+  if (!config) return [];
+  return readProperties(
+    'CorsConfig',
+    config,
+    (take) => {
+      const items = (property: string) => take<{ Items: string[] }>(property, { Items: [] }).Items;
+      const override = asBoolean(take('OriginOverride'));
+      const origins = items('AccessControlAllowOrigins');
+      if (origins.join() !== '*' || asBoolean(take('AccessControlAllowCredentials'))) {
+        throw new Error('CorsConfig: the local CloudFront allows every origin without credentials, or none');
+      }
+      const exposed = items('AccessControlExposeHeaders').join(', ');
+      return [
+        { name: 'access-control-allow-origin', value: '*', override },
+        ...(exposed ? [{ name: 'access-control-expose-headers', value: exposed, override }] : []),
+      ];
+    },
+    ['AccessControlAllowMethods', 'AccessControlAllowHeaders'],
   );
 }
 

@@ -176,7 +176,60 @@ describe('contract: download', () => {
     expect((await fetch(String(body.url))).status).toBe(404);
   });
 
-  test('a link accepts only GET and HEAD', async () => {
+  test('pages of every origin may read a link, its errors too, and the cache has one entry for all', async () => {
+    const url = await link('a b.txt', '0123456789', 'text/plain');
+    const etag = String((await fetch(url)).headers.get('etag'));
+    for (const [status, headers, address] of [
+      [200, {}, url],
+      [206, { range: 'bytes=2-4' }, url],
+      [304, { 'if-none-match': etag }, url],
+      [412, { 'if-match': '"other"' }, url],
+      [416, { range: 'bytes=10-' }, url],
+      [404, {}, `${url}/more`],
+      [404, {}, url.replace(/uploads\/[^/]*/, `uploads/${'a'.repeat(22)}`)],
+    ] as const) {
+      for (const origin of ['https://one.example', 'https://two.example']) {
+        const answer = await fetch(address, { headers: { ...headers, origin } });
+        expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, '*']);
+        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+        await answer.arrayBuffer();
+        if (status < 300) expect(answer.headers.get('x-cache')).toBe('Hit from cloudfront');
+        if (status === 206 || status === 416) {
+          expect(answer.headers.get('access-control-expose-headers')).toContain('Content-Range');
+        }
+      }
+    }
+  });
+
+  test('a preflight of a link is answered', async () => {
+    const url = await link('a', 'a', '');
+    const asked = { origin: 'https://one.example', 'access-control-request-method': 'GET' };
+    const answer = await fetch(url, { method: 'OPTIONS', headers: asked });
+    expect([answer.status, await answer.text()]).toEqual([204, '']);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD',
+      'access-control-allow-headers': '*',
+    });
+  });
+
+  test.each(['download', 'download=', 'download=1', 'a=b&download'])(
+    '?%s saves the file under its name',
+    async (query) => {
+      const url = await link('ü.png', 'x', 'image/png');
+      expect((await fetch(url)).headers.get('content-disposition')).toMatch(/^inline; filename.*%C3%BC\.png/);
+      const saved = await fetch(`${url}?${query}`);
+      expect([saved.status, await saved.text(), saved.headers.get('x-cache')]).toEqual([
+        200,
+        'x',
+        'Hit from cloudfront',
+      ]);
+      expect(saved.headers.get('content-disposition')).toMatch(/^attachment; filename.*%C3%BC\.png/);
+      expect((await fetch(`${url}?other`)).headers.get('content-disposition')).toMatch(/^inline/);
+    },
+  );
+
+  test('a link accepts only GET, HEAD and OPTIONS', async () => {
     const url = await link('a', 'a', '');
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const response = await fetch(url, { method });

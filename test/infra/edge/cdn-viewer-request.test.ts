@@ -24,7 +24,8 @@ test.each([
   ['GET', '/', NOT_FOUND],
   ['POST', '/', NOT_FOUND],
   ['PUT', `/uploads/${TOKEN}/photo.jpg`, '405 {"error":"method_not_allowed"}'],
-  ['OPTIONS', `/uploads/${TOKEN}`, '405 {"error":"method_not_allowed"}'],
+  ['OPTIONS', `/uploads/${TOKEN}/photo.jpg`, '204 undefined'],
+  ['OPTIONS', '/', NOT_FOUND],
 ])('%s %s gets %s', (method, uri, expected) => {
   expect(summary(cdn.run(viewerRequestEvent(method, uri)))).toBe(expected);
 });
@@ -44,7 +45,7 @@ test('If-Match and If-Unmodified-Since do not reach S3, which would answer with 
 
 test('a 405 lists the allowed methods', () => {
   expect(cdn.run(viewerRequestEvent('DELETE', `/uploads/${TOKEN}`)).result).toMatchObject({
-    headers: { allow: { value: 'GET, HEAD' }, 'content-type': { value: 'application/json' } },
+    headers: { allow: { value: 'GET, HEAD, OPTIONS' }, 'content-type': { value: 'application/json' } },
   });
 });
 
