@@ -55,8 +55,8 @@ function originHeaders(viewer: ViewerRequest, behavior: CacheBehavior, origin: O
     if (name !== 'cookie' && !NEVER_FORWARDED.test(name) && isForwarded(name, viewer.method, behavior))
       headers.set(name, values);
   }
-  const cookies = given.get('cookie');
-  if (cookies && behavior.originRequestPolicy) headers.set('cookie', [cookies.join('; ')]);
+  const cookies = (given.get('cookie') ?? []).flatMap((line) => line.split(/;\s*/)).filter((cookie) => cookie !== '');
+  if (cookies.length > 0 && behavior.originRequestPolicy) headers.set('cookie', [cookies.join('; ')]);
   if (behavior.cachePolicy.encodings.length > 0) setAcceptEncoding(headers, given, behavior);
 
   headers.set('x-forwarded-for', [[...(given.get('x-forwarded-for') ?? []), viewer.ip].join(', ')]);
