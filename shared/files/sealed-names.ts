@@ -56,7 +56,11 @@ export function positionsWith({ names }: Seal, part: string): number[] {
  *
  * JavaScript has no case folding. Mapping to lower, upper and again lower case has the same effect: the first maps ẞ to ß, the second
  * ß to SS and ﬁ to FI. Only the final sigma needs a rule of its own: its lower case is ς at the end of a word, and σ elsewhere.
+ *
+ * Two rules go further, because people search for what they see: every separator is a space (macOS writes U+202F before the "AM" in the
+ * name of a screenshot), and a dotted İ is an i.
  */
 export function foldName(text: string): string {
-  return text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
+  const lower = text.normalize('NFD').toLowerCase().toUpperCase().toLowerCase();
+  return lower.replaceAll('ς', 'σ').replace(/\s/g, ' ').replaceAll('i\u0307', 'i').normalize('NFC');
 }
