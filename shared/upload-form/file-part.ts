@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { decodedWords } from './encoded-words.ts';
 import { invalidForm } from './form-reader.ts';
 import { headerParameters } from './header-parameters.ts';
 
@@ -113,14 +114,16 @@ type NameEncoder = (name: string) => string;
 
 /**
  * The file name of a part, as the client meant it: `filename*` wins over `filename`, unless `filename*` is empty or in a charset that RFC
- * 8187 does not know. In `filename` only the escapes of browsers are decoded, because any other `%` is part of the name.
+ * 8187 does not know. In `filename` encoded words (RFC 2047) are decoded, and the escapes of browsers: any other `%` is part of the name.
  * @param encoder  how the client percent-encodes the whole of `filename`, if it is known to do that.
  */
 function clientFileName(parameters: Map<string, string>, encoder: NameEncoder | undefined): string {
   const extended = extendedValue(parameters.get('filename*') ?? '');
-  // Apache HttpClient 5.5, in its extended mode, encodes a name that it has already encoded.
-  if (extended) return extendedValue(extended) ?? extended;
+  // Apache HttpClient 5.5, in its extended mode, encodes a name that it has already encoded. WebApiClient encodes the quotes as well.
+  if (extended) return extendedValue(extended) ?? (/^"(.+)"$/s.exec(extended)?.[1] || extended);
   const plain = parameters.get('filename') ?? '';
+  const words = decodedWords(plain);
+  if (words !== undefined) return words;
   if (encoder) return decodedName(plain, encoder);
   return plain.replace(/%(?:22|0D|0A)/g, (code) => BROWSER_ESCAPES[code] ?? code);
 }

@@ -42,6 +42,31 @@ describe('a file name', () => {
   });
 
   test.each([
+    ['in base64', '=?utf-8?B?5paH5Lu2LnR4dA==?=', '文件.txt'],
+    ['without padding', '=?UTF-8?b?5paH5Lu2LnR4dA?=', '文件.txt'],
+    ['whose base64 has a slash', '=?utf-8?B?0L/RgNC40LLQtdGCLnR4dA==?=', 'привет.txt'],
+    ['quoted', '=?utf-8?Q?na=C3=AFve_5.txt?=', 'naïve 5.txt'],
+    ['in another charset', '=?iso-8859-1?Q?na=EFve.txt?=', 'naïve.txt'],
+    ['in one that browsers know, too', '=?koi8-r?B?0NLJ18XULnR4dA==?=', 'привет.txt'],
+    ['of two bytes', '=?shift_jis?B?k/qWey50eHQ=?=', '日本.txt'],
+    ['with a language', '=?utf-8*en?Q?a=20b.txt?=', 'a b.txt'],
+    ['of several words', '=?utf-8?B?5paH?= =?utf-8?B?5Lu2LnR4dA==?=', '文件.txt'],
+  ])('an encoded word %s is decoded', async (_, word, filename) => {
+    expect((await read([disposition(`; filename="${word}"`), 'content'])).filename).toBe(filename);
+    expect((await read([disposition(`; filename=${word}`), 'content'])).filename).toBe(filename);
+  });
+
+  test.each([
+    ['in an unknown charset', '=?nonsense?B?5paH?='],
+    ['whose bytes are not of its charset', '=?utf-8?B?/w==?='],
+    ['whose text is not base64', '=?utf-8?B?a-b?='],
+    ['beside other text', 'a =?utf-8?B?5paH?='],
+    ['of an unknown encoding', '=?utf-8?X?5paH?='],
+  ])('an encoded word %s is kept as it is', async (_, word) => {
+    expect((await read([disposition(`; filename="${word}"`), 'content'])).filename).toBe(word);
+  });
+
+  test.each([
     ['is taken even after filename', '; filename="x"; filename*=UTF-8\'\'na%C3%AFve.txt', 'naïve.txt'],
     ['is taken even before filename', '; filename*=UTF-8\'\'na%C3%AFve.txt; filename="x"', 'naïve.txt'],
     ['may come alone', "; filename*=utf-8''a.txt", 'a.txt'],
@@ -53,6 +78,7 @@ describe('a file name', () => {
       '; filename*="UTF-8\'\'UTF-8%27%27na%25C3%25AFve.txt"',
       'naïve.txt',
     ],
+    ['loses quotes that are encoded with it (WebApiClient)', "; filename*=utf-8''%22a%20b.txt%22", 'a b.txt'],
     ['may hold bare UTF-8', utf8("; filename*=UTF-8''文件.txt"), '文件.txt'],
     ['may hold single quotes', "; filename*=UTF-8''it's.txt", "it's.txt"],
     ['keeps a percent sign that encodes nothing', "; filename*=UTF-8''100%.txt", '100%.txt'],
