@@ -86,7 +86,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'list order',
     decision:
-      'The newest file comes first. `search` is a part of the name in upper or lower case, and a `;` in it is an ordinary character. Values out of bounds are errors. A page past the end is empty.',
+      'The newest file comes first. `search` is a part of the name in upper or lower case, in which every separator is a space; a `;` in it is an ordinary character. Values out of bounds are errors. A page past the end is empty.',
     pieces: ['test/shared/files/'],
   },
   {
