@@ -75,7 +75,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'download',
     decision:
-      'A link is served with the type and length of the file, with `nosniff`, and with the `Content-Disposition` and `Content-Security-Policy` for its type. Ranges are supported. With the query `download` the file is an attachment; any other query is ignored. Pages of every origin may read a link and its errors (decision 0042). An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`. All other errors of a link are JSON (decision 0013).',
+      'A link is served with the type and length of the file, with `nosniff`, and with the `Content-Disposition` and `Content-Security-Policy` for its type. Ranges are supported. Images, audio, video, PDF and text that cannot execute (JSON, CSV, Markdown, source) are shown; the window of a browser gets such text as `text/plain` (decision 0006). Everything else is saved. With the query `download` the file is an attachment; any other query is ignored. Pages of every origin may read a link and its errors (decision 0042). An unknown link is 404. When `If-Match` or `If-Unmodified-Since` does not hold, the answer is 412 `invalid_request`. A range past the end is the 416 of S3 with `Content-Range: bytes */<size>`. All other errors of a link are JSON (decision 0013).',
     pieces: ['test/shared/files/content-disposition.test.ts', 'test/infra/edge/'],
   },
   {

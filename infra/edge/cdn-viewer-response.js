@@ -1,7 +1,7 @@
 /**
  * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type and the headers
- * by which pages of other origins may read it, gives text its charset, and serves the file as an attachment when the link ends in
- * `?download`. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
+ * by which pages of other origins may read it, gives text its charset, shows text of any type in the browser's window, and serves the file as
+ * an attachment when the link ends in `?download`. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
  * downloads have in common: nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, and the removal of metadata. CloudFront Functions
  * runtime 2.0, like app-viewer-request.js. CloudFront does not run this function for statuses of 400 and above.
  */
@@ -32,6 +32,9 @@ const EXPOSED = 'Accept-Ranges, Content-Disposition, Content-Length, Content-Ran
 /** Without a charset a browser guesses one from the user's language. Nearly all text is UTF-8 (decision 0006). */
 const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
 
+/** The destinations (`Sec-Fetch-Dest`) in which a browser shows a file to a person. */
+const WINDOW = /^(document|iframe|frame|embed|object)$/;
+
 /**
  * @param {import('cloudfront').ViewerResponseEvent} event
  * @returns {import('cloudfront').FunctionResponse}
@@ -51,11 +54,17 @@ function handler(event) {
   if (event.request.querystring.download && disposition) {
     disposition.value = disposition.value.replace(/^inline/, 'attachment');
   }
-  const contentType = headers['content-type'] ? headers['content-type'].value : '';
-  headers['content-security-policy'] = { value: policyFor(contentType) };
-  if (TEXT_WITHOUT_CHARSET.test(contentType)) {
-    headers['content-type'] = { value: `${contentType.replace(/[\s;]+$/, '')}; charset=utf-8` };
+  let contentType = headers['content-type'] ? headers['content-type'].value : '';
+  const policy = policyFor(contentType);
+  headers['content-security-policy'] = { value: policy };
+  // Browsers save a CSV, and more types of text, even when they are told to show it. Programs get the file's own type.
+  if (policy === INERT && disposition && disposition.value.startsWith('inline')) {
+    headers.vary = { value: 'Sec-Fetch-Dest' };
+    const destination = event.request.headers['sec-fetch-dest'];
+    if (destination && WINDOW.test(destination.value)) contentType = contentType.replace(/^[^;]*/, 'text/plain');
   }
+  if (TEXT_WITHOUT_CHARSET.test(contentType)) contentType = `${contentType.replace(/[\s;]+$/, '')}; charset=utf-8`;
+  if (contentType) headers['content-type'] = { value: contentType };
   return response;
 }
 

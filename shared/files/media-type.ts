@@ -75,8 +75,16 @@ export const INLINE_MEDIA_TYPES: readonly string[] = [
   'video/webm',
 ];
 
-/** The types that a browser is told to show rather than to save. */
-export const INLINE_TYPES: readonly string[] = [...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'];
+/**
+ * Text that people read: data and source. Markup that a browser would render, and could run script in, is not among it: HTML, XML, and what
+ * Internet Explorer ran. The CDN's edge function gives such text to the browser's window as `text/plain`.
+ */
+const READABLE_TEXT = [
+  /^text\/(?!$|.*(?:html|xml|xsl|rtf|component|scriptlet))/,
+  /^[a-z]+\/(?:.+\+)?(?:json|yaml|json-seq)$/,
+  /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json5|toml|sql|graphql|typescript|tex|latex|bibtex|subrip|patch|diff|(?:c|ba|z|fi)?sh)$/,
+  /^application\/(?:x-)?(?:httpd-)?(?:shellscript|perl|php|python|ruby|lua|powershell)$/,
+];
 
 const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
   Object.entries(EXTENSIONS_OF_TYPES).flatMap(([type, extensions]) => extensions.split(' ').map((one) => [one, type])),
@@ -111,7 +119,9 @@ export function extensionOf(mimeType: string): string {
 
 /** True when a browser may show this type; it must save all others. @param mimeType  as {@link mediaType} returns it. */
 export function isInline(mimeType: string): boolean {
-  return INLINE_TYPES.includes(withoutParameters(mimeType));
+  const type = withoutParameters(mimeType);
+  const isMedia = type === 'application/pdf' || INLINE_MEDIA_TYPES.includes(type);
+  return isMedia || READABLE_TEXT.some((pattern) => pattern.test(type));
 }
 
 function typeOfExtension(fileName: string): string {

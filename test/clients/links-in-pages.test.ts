@@ -85,6 +85,24 @@ describe.runIf(HAS_BROWSER)('a page of another origin', () => {
     expect(seen).toEqual([404, { error: 'not_found' }]);
   });
 
+  test.each([
+    ['a.csv', 'text/csv'],
+    ['a.json', 'application/json'],
+    ['a.md', 'text/markdown'],
+    ['a.py', 'application/octet-stream'],
+    ['a.sh', 'application/x-sh'],
+    ['a.js', 'text/javascript'],
+  ])('leads to %s, which is shown as text and executes nothing', async (name, type) => {
+    const content = 'document.title = "executed"; <b>naïve</b>';
+    const url = await link(name, content, type);
+    const opened = await here.page.context().newPage();
+    const answer = await opened.goto(url);
+    expect(answer?.headers()['content-security-policy']).toBe("sandbox; default-src 'none'");
+    expect(await opened.locator('body').innerText()).toBe(content);
+    expect(await opened.title()).not.toBe('executed');
+    await opened.close();
+  });
+
   test('imports a module', async () => {
     const url = await link('a.js', 'export default 42;', 'text/javascript');
     // As text, because Vitest rewrites `import()`.

@@ -54,6 +54,28 @@ test.each([
 });
 
 test.each([
+  ['document', 'inline', 'text/csv', 'text/plain; charset=utf-8'],
+  ['iframe', 'inline; filename="a.json"', 'application/json', 'text/plain; charset=utf-8'],
+  ['embed', 'inline', 'text/markdown; charset=iso-8859-1', 'text/plain; charset=iso-8859-1'],
+  ['object', 'inline', 'application/x-sh', 'text/plain; charset=utf-8'],
+  ['document', 'inline', 'image/png', 'image/png'],
+  ['document', 'inline', 'application/pdf', 'application/pdf'],
+  ['document', 'attachment', 'text/html', 'text/html; charset=utf-8'],
+  ['script', 'inline', 'text/javascript', 'text/javascript; charset=utf-8'],
+  ['empty', 'inline', 'application/json', 'application/json'],
+  [undefined, 'inline', 'text/csv', 'text/csv; charset=utf-8'],
+])('for the destination %s, an %s file of type %s is served as %s', (destination, disposition, type, served) => {
+  const event = viewerRequestEvent('GET', '/uploads/x');
+  if (destination) event.request.headers['sec-fetch-dest'] = { value: destination };
+  const headers = { 'content-type': { value: type }, 'content-disposition': { value: disposition } };
+  const answer = cdn.run({ ...event, response: { statusCode: 200, headers } }).result as FunctionResponse;
+  expect(answer.headers?.['content-type']?.value).toBe(served);
+  expect(answer.headers?.vary?.value).toBe(
+    /^text|json|-sh/.test(type) && disposition !== 'attachment' ? 'Sec-Fetch-Dest' : undefined,
+  );
+});
+
+test.each([
   ['', 'inline; filename="a.png"', 'inline; filename="a.png"'],
   ['download', 'inline; filename="a.png"', 'attachment; filename="a.png"'],
   ['download', 'inline', 'attachment'],

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  extensionOf,
-  INLINE_MEDIA_TYPES,
-  INLINE_TYPES,
-  isInline,
-  mediaType,
-} from '../../../shared/files/media-type.ts';
+import { extensionOf, INLINE_MEDIA_TYPES, isInline, mediaType } from '../../../shared/files/media-type.ts';
 import { EXTENSIONS_OF_TYPES } from '../../../shared/files/media-type-table.ts';
 
 describe('the media type', () => {
@@ -108,6 +102,10 @@ describe('the media type', () => {
     ['archive.tar.gz', 'application/gzip'],
     ['.txt', 'text/plain'],
     ['page.html', 'text/html'],
+    ['main.rs', 'text/plain'],
+    ['Main.JAVA', 'text/plain'],
+    ['fix.patch', 'text/plain'],
+    ['data.ndjson', 'application/x-ndjson'],
     ['a.unknown', 'application/octet-stream'],
     ['a.', 'application/octet-stream'],
     ['txt', 'application/octet-stream'],
@@ -142,35 +140,30 @@ describe('the extension', () => {
 });
 
 describe('a browser may show', () => {
-  test.each(['image/png', 'video/mp4', 'audio/mpeg', 'text/plain', 'text/plain; charset=utf-8', 'application/pdf'])(
-    '%s',
-    (type) => {
-      expect(isInline(type)).toBe(true);
-    },
-  );
+  test.each([
+    ...['image/png', 'video/mp4', 'audio/mpeg', 'application/pdf', 'text/plain', 'text/plain; charset=utf-8'],
+    ...['text/csv', 'text/markdown', 'text/css', 'text/javascript', 'text/vtt', 'text/calendar', 'text/x-python'],
+    ...['text/x-java-source', 'text/x-script.sh', 'text/vnd.graphviz', 'text/x-unknown'],
+    ...['application/json', 'application/ld+json', 'application/x-ndjson', 'model/gltf+json', 'application/yaml'],
+    ...['application/toml', 'application/sql', 'application/x-sh', 'application/typescript', 'application/x-httpd-php'],
+  ])('%s', (type) => {
+    expect(isInline(type)).toBe(true);
+  });
 
   test.each([
-    'text/html',
-    'application/xhtml+xml',
-    'image/svg+xml',
-    'text/xml',
-    'application/xml',
-    'text/javascript',
-    'application/javascript',
-    'text/css',
-    'application/octet-stream',
-    'application/x-unknown',
-    'image/x-unknown',
-    'image/png-evil',
-    'message/rfc822',
-    'multipart/x-mixed-replace',
-    '',
+    ...['text/html', 'text/x-server-parsed-html', 'application/xhtml+xml', 'image/svg+xml', 'application/atom+xml'],
+    ...['text/xml', 'application/xml', 'text/xsl', 'text/vnd.wap.wml+xml', 'text/x-component', 'text/x-scriptlet'],
+    ...['text/rtf', 'application/rtf', 'application/octet-stream', 'application/x-unknown', 'application/jsonx'],
+    ...['image/x-unknown', 'image/png-evil', 'message/rfc822', 'multipart/x-mixed-replace', 'text/', ''],
   ])('but not %j', (type) => {
     expect(isInline(type)).toBe(false);
   });
 
-  test('the images, audio and video of INLINE_MEDIA_TYPES, plain text and PDF', () => {
+  test('of the images, audio and video only those of INLINE_MEDIA_TYPES', () => {
     for (const type of INLINE_MEDIA_TYPES) expect(type).toMatch(/^(?:image|audio|video)\/[a-z0-9.-]+$/);
-    expect(INLINE_TYPES).toEqual([...new Set([...INLINE_MEDIA_TYPES, 'text/plain', 'application/pdf'])]);
+    const others = Object.keys(EXTENSIONS_OF_TYPES).filter(
+      (type) => /^(?:image|audio|video)/.test(type) && isInline(type),
+    );
+    expect(INLINE_MEDIA_TYPES).toEqual(expect.arrayContaining(others));
   });
 });
