@@ -132,8 +132,8 @@ export class CdnDistribution extends Construct {
       customHeadersBehavior: {
         customHeaders: [{ header: 'Cross-Origin-Resource-Policy', value: 'cross-origin', override: true }],
       },
-      // These headers show internals of the service and of S3.
-      removeHeaders: ['x-amz-meta-file', 'x-amz-version-id', 'x-amz-server-side-encryption'],
+      // For the pages of errors: from downloads the viewer-response function removes all headers that are not for readers.
+      removeHeaders: ['x-amz-version-id', 'x-amz-server-side-encryption'],
     });
   }
 }

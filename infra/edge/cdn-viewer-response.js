@@ -2,7 +2,7 @@
  * The viewer-response function of the "cdn" distribution. It gives each download the Content-Security-Policy of its type and the headers
  * by which pages of other origins may read it, gives text its charset, shows text of any type in the browser's window, and serves the file as
  * an attachment when the link ends in `?download`. It answers 412 when a precondition of the request is false. The response headers policy of the distribution does what all
- * downloads have in common: nosniff, HSTS, Referrer-Policy, Cross-Origin-Resource-Policy, and the removal of metadata. CloudFront Functions
+ * downloads have in common: nosniff, HSTS, Referrer-Policy and Cross-Origin-Resource-Policy. CloudFront Functions
  * runtime 2.0, like app-viewer-request.js. CloudFront does not run this function for statuses of 400 and above.
  */
 
@@ -29,6 +29,10 @@ const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 /** The headers that a script of another origin may read, besides those that every script may read, such as `Content-Type`. */
 const EXPOSED = 'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag';
 
+/** The headers of S3 and of the policy that a reader gets. Others may show how the file is stored. A function may not remove `Via` and `Warning`. */
+const FOR_READERS =
+  /^(accept-ranges|age|cache-control|content-(disposition|length|range|type)|cross-origin-resource-policy|date|etag|last-modified|referrer-policy|strict-transport-security|via|warning|x-content-type-options)$/;
+
 /** Without a charset a browser guesses one from the user's language. Nearly all text is UTF-8 (decision 0006). */
 const TEXT_WITHOUT_CHARSET = /^\s*text\/(?!.*;\s*charset\s*=)/i;
 
@@ -44,6 +48,9 @@ function handler(event) {
   if (isPreconditionFalse(event)) return preconditionFailed(event);
   const headers = response.headers || {};
   response.headers = headers;
+  Object.keys(headers).forEach((name) => {
+    if (!FOR_READERS.test(name)) delete headers[name];
+  });
   // A policy of CloudFront adds this to answers to requests with an `Origin` only. A browser that has stored the file for an `<img>`
   // without CORS gives the same answer to a `fetch` of it, so every answer has it.
   headers['access-control-allow-origin'] = { value: '*' };

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { answerFromEntry, type Cache, type CacheEntry, cacheKey, LARGEST_ENTRY_BYTES } from './cache.ts';
 import type { CacheBehavior, Distribution, Origin } from './distribution.ts';
 import { type HeaderMap, header } from './header-map.ts';
-import { DEFAULT_ERROR_CACHING_SECONDS, errorLifetimeSeconds, lifetimeSeconds } from './lifetime.ts';
+import { DEFAULT_ERROR_CACHING_SECONDS, errorLifetimeSeconds, isServedOnError, lifetimeSeconds } from './lifetime.ts';
 import { type OriginAnswer, type OriginClient, OriginFailure } from './origin-client.ts';
 import { type OriginRequest, originRequest } from './origin-request.ts';
 import { ownError } from './own-answers.ts';
@@ -54,6 +54,10 @@ export async function cachingFetch(
   const answer = await relay(context, viewer, origin, request);
   const lookup = { context, key, viewer, behavior };
   if (isValidating && answer.status === 304) return refresh(lookup, entry, answer);
+  if (answer.status >= 500 && entry?.status === 200 && isServedOnError(entry.headers, entry.freshUntil, now)) {
+    if (!Buffer.isBuffer(answer.body)) answer.body.resume();
+    return { ...answerFromEntry(entry, viewer, now), source: 'Hit' };
+  }
   return keep(lookup, answer, request.headers.has('range'));
 }
 

@@ -37,8 +37,11 @@ limitAndTranslate(s3);
 
 export const bucket = required('UPLOADS_BUCKET');
 
-/** A browser may keep a copy for this time. The CDN asks again within a minute in any case (`infra/constructs/cdn-distribution.ts`). */
-const CACHE_CONTROL = 'public, max-age=3600';
+/**
+ * A browser may keep a copy for this time. The CDN asks again within a minute in any case (`infra/constructs/cdn-distribution.ts`). When S3
+ * fails then, CloudFront would go on with its old copy, also that of a deleted file, unless it is told not to.
+ */
+const CACHE_CONTROL = 'public, max-age=3600, stale-if-error=0';
 
 /** The statuses of S3 for a PUT with `If-None-Match: *`: 412 when there is an object, 409 when one is being stored at this moment. */
 const TAKEN: ReadonlySet<number | undefined> = new Set([412, 409]);

@@ -53,6 +53,43 @@ test.each([
   expect(response.headers?.['content-type']).toEqual({ value: served });
 });
 
+test('a download has only the headers that are for its reader, and those that a function may not remove', () => {
+  const forReader = [
+    'accept-ranges',
+    'age',
+    'cache-control',
+    'content-length',
+    'content-range',
+    'date',
+    'etag',
+    'last-modified',
+  ];
+  const byPolicy = [
+    'cross-origin-resource-policy',
+    'referrer-policy',
+    'strict-transport-security',
+    'x-content-type-options',
+  ];
+  const ofS3 = [
+    'x-amz-replication-status',
+    'x-amz-version-id',
+    'x-amz-meta-file',
+    'x-amz-request-id',
+    'x-amz-new',
+    'server',
+    'expires',
+  ];
+  const value = { value: '1' };
+  const headers = Object.fromEntries(
+    [...forReader, ...byPolicy, ...ofS3, 'via', 'warning'].map((name) => [name, value]),
+  );
+  for (const statusCode of [200, 304]) {
+    const answer = run({ statusCode, headers: { ...headers } });
+    const added = Object.keys(answer.headers ?? {}).filter((name) => !/^(access-control-|content-security)/.test(name));
+    expect(added.toSorted()).toEqual([...forReader, ...byPolicy, 'via', 'warning'].toSorted());
+  }
+});
+
 test.each([
   ['document', 'inline', 'text/csv', 'text/plain; charset=utf-8'],
   ['iframe', 'inline; filename="a.json"', 'application/json', 'text/plain; charset=utf-8'],

@@ -109,6 +109,27 @@ describe('when the lifetime of a cached object is over', () => {
     expect((await ask(rig, '/o', { headers: { 'if-none-match': '"v1"' } })).status).toBe(404);
   });
 
+  test.each([
+    ['', 100_000, 200],
+    ['max-age=60, stale-if-error=30', 89, 200],
+    ['max-age=60, stale-if-error=30', 90, 503],
+    ['max-age=60, stale-if-error=0', 60, 503],
+  ])(
+    'while the origin fails, an object with Cache-Control "%s" is answered after %i s with %i',
+    async (control, seconds, status) => {
+      const origin = bucket({ headers: { etag: '"v1"', ...(control && { 'cache-control': control }) } });
+      const rig = await cachedRig(origin);
+      await ask(rig, '/o');
+      const { headers } = origin.stored;
+      Object.assign(origin.stored, { status: 503, headers: {} });
+      rig.advance(seconds);
+      expect((await ask(rig, '/o')).status).toBe(status);
+      Object.assign(origin.stored, { status: 200, headers });
+      rig.advance(10);
+      expect((await ask(rig, '/o')).text).toBe('0123456789');
+    },
+  );
+
   test('a range of an old version gets the whole new object', async () => {
     const origin = bucket();
     const rig = await cachedRig(origin);
