@@ -4,7 +4,7 @@ import type { ApiResource, Integration } from './rest-api.ts';
 export interface Route {
   readonly resource: ApiResource;
   readonly integration: Integration;
-  /** The values of the path parameters, decoded, as functions get them. */
+  /** The values of the path parameters, still encoded, as functions get them. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ function descend(
   for (const child of mostSpecificFirst(resource.children, part)) {
     const [, name, greedy] = /^\{(.+?)(\+?)\}$/.exec(child.part) ?? [];
     const value = greedy ? parts.join('/') : part;
-    const parameters = name === undefined ? pathParameters : { ...pathParameters, [name]: decode(value) };
+    const parameters = name === undefined ? pathParameters : { ...pathParameters, [name]: value };
     const route = descend(child, method, greedy ? [] : rest, parameters);
     if (route) return route;
   }
@@ -48,13 +48,4 @@ function mostSpecificFirst(children: readonly ApiResource[], part: string): ApiR
     ...children.filter((child) => isParameter(child) && !isGreedy(child)),
     ...children.filter(isGreedy),
   ];
-}
-
-/** REST APIs decode path parameters. Invalid percent-encoding stays as it is. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -4,9 +4,12 @@ import type { HttpAnswer } from './gateway-response.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RestApi } from './rest-api.ts';
 
-/** Request headers that do not reach a function. Source: API Gateway Developer Guide, "Important notes", table of headers. */
+/**
+ * Request headers that do not reach a function. Source: API Gateway Developer Guide, "Important notes", table of headers. `Content-Length` is
+ * missing in the events of proxy integrations that others have recorded.
+ */
 const DROPPED_FROM_REQUEST =
-  /^(connection|content-md5|expect|max-forwards|proxy-authenticate|server|te|trailer|upgrade|www-authenticate)$/i;
+  /^(connection|content-(?:length|md5)|expect|max-forwards|proxy-authenticate|server|te|trailer|upgrade|www-authenticate)$/i;
 
 type Lists = Readonly<Record<string, readonly string[]>>;
 
@@ -126,21 +129,29 @@ const MEASURED = /^content-length$/i;
 type Header = readonly [name: string, value: string];
 
 /**
- * Makes the answer of a function's result.
+ * Makes the answer of a function's result. Every part of it may be missing, but other parts may not be there.
  * @returns undefined when the result is not an answer ("malformed Lambda proxy response").
- * Source: API Gateway Developer Guide, "Output format of a Lambda function for proxy integration".
+ * Source: API Gateway Developer Guide, "Output format of a Lambda function for proxy integration"; LocalStack's tests against AWS.
  * @param accept  the client's `Accept`. The gateway looks only at its first media type.
  */
 export function proxyResult(payload: string, api: RestApi, accept: string | undefined): HttpAnswer | undefined {
   const result: unknown = JSON.parse(payload);
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return undefined;
-  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = result as Record<string, unknown>;
+  const {
+    statusCode = 200,
+    headers,
+    multiValueHeaders,
+    body,
+    isBase64Encoded,
+    ...unknown
+  } = result as Record<string, unknown>;
   const status = Number(statusCode);
+  if (Object.keys(unknown).length > 0) return undefined;
   if (!(status in STATUS_CODES) || (isBase64Encoded !== undefined && typeof isBase64Encoded !== 'boolean')) {
     return undefined;
   }
   if (body !== undefined && body !== null && typeof body !== 'string') return undefined;
-  const single = readHeaders(headers, isScalar);
+  const single = readHeaders(headers, (value) => typeof value === 'string' || typeof value === 'boolean');
   const multiple = readHeaders(multiValueHeaders, (value) => Array.isArray(value) && value.every(isScalar));
   if (!single || !multiple || ![...single, ...multiple].every(canBeSent)) return undefined;
   const all = merge(single, multiple);

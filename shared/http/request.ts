@@ -48,6 +48,11 @@ export interface ArrivingBody extends AsyncIterable<Uint8Array> {
   readonly hasEnded: boolean;
 }
 
+/** How many bytes of the body have come so far. A gateway does not pass `Content-Length` on. */
+export function receivedBytes({ stream, body, isBase64Encoded }: ApiEvent): number {
+  return stream ? stream.bytes : Buffer.byteLength(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+}
+
 /** Every value of a header, in the order sent; none when it is absent. */
 export function headerValues(event: ApiEvent, name: string): string[] {
   const wanted = name.toLowerCase();

@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts';
 import { toFileRecord } from '../files/file-record.ts';
 import { countedSettlements, settleUpload } from '../files/settle-upload.ts';
 import { discardUpload, type StagedUpload, stageUpload } from '../files/stage-upload.ts';
-import { type ApiEvent, bodyStream, header, idempotencyKey } from '../http/request.ts';
+import { type ApiEvent, bodyStream, header, idempotencyKey, receivedBytes } from '../http/request.ts';
 import { type ApiResult, created, replayedHeader } from '../http/response.ts';
 import { readUploadForm } from '../upload-form/read-upload-form.ts';
 import { accountLimits } from './account-limits.ts';
@@ -39,12 +39,12 @@ export async function receiveUpload(request: ApiRequest): Promise<ApiResult<File
     const settlements = event.stream ? settlementsOf.streaming : settlementsOf.inline;
     const { file, isReplay } = await settleUpload({ ...stores, settlements }, staged, request);
     // The content of a new file is counted already. The rest of the form, usually a few hundred bytes, is not counted yet.
-    const discardedBytes = bytesSoFar(event) - (isReplay ? 0 : file.sizeBytes);
+    const discardedBytes = receivedBytes(event) - (isReplay ? 0 : file.sizeBytes);
     await countDiscardedBytes(accountStore, caller.accountId, discardedBytes);
     return created(toFileRecord(file, cdnUrl), `/api/v1/files/${file.id}`, replayedHeader(isReplay));
   } catch (error) {
     const isRefusal = error instanceof ApiError && error.status < 500;
-    if (isRefusal && hasArrived(event)) await countDiscardedBytes(accountStore, caller.accountId, bytesSoFar(event));
+    if (isRefusal && hasArrived(event)) await countDiscardedBytes(accountStore, caller.accountId, receivedBytes(event));
     throw error;
   }
 }
@@ -66,10 +66,6 @@ async function storeUpload({ event, caller }: ApiRequest): Promise<StagedUpload>
       if (upload.kind === 'stored') await discardUpload(stores, upload.file);
     },
   });
-}
-
-function bytesSoFar({ stream, body, isBase64Encoded }: ApiEvent): number {
-  return stream ? stream.bytes : Buffer.byteLength(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
 }
 
 function hasArrived({ stream }: ApiEvent): boolean {

@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type { RouteContract } from '../contract/route.ts';
 import { asApiError } from '../errors.ts';
-import { type ApiEvent, header, loggedAddress } from '../http/request.ts';
+import { type ApiEvent, header, loggedAddress, receivedBytes } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { isUuid } from '../ids.ts';
 import { type AuditEvent, audit, describeError, log } from '../log.ts';
@@ -19,9 +19,13 @@ export interface RouteRequest extends Deadline {
   param(name: string): string;
 }
 
-/** A UUID may be written in upper case (RFC 9562, section 4), as Swift does; ours are in lower case. */
+/**
+ * An id in a path. A UUID may be written in upper case (RFC 9562, section 4), as Swift does; ours are in lower case. REST APIs do not decode
+ * path parameters.
+ */
 function paramOf(event: ApiEvent, name: string): string {
-  return (event.pathParameters?.[name] ?? '').toLowerCase();
+  const encoded = event.pathParameters?.[name] ?? '';
+  return encoded.replace(/%([0-7][0-9a-f])/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))).toLowerCase();
 }
 
 /**
@@ -107,7 +111,7 @@ function describeClient(event: ApiEvent): Record<string, unknown> {
 function describeTarget(event: ApiEvent, response: ApiResult | null | undefined): Record<string, unknown> {
   const location = String(response?.headers?.Location ?? '');
   const id = /^\/api\/v1\/[\w/-]+\/([\w-]+)$/.exec(location)?.[1] ?? paramOf(event, 'id');
-  const bytes = event.stream?.bytes ?? Number(header(event, 'content-length'));
+  const bytes = receivedBytes(event);
   // Only a UUID is logged, because a client can put any text into a path.
   return { ...(isUuid(id) && { resource_id: id }), ...(bytes > 0 && { request_bytes: bytes }) };
 }

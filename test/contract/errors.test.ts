@@ -168,12 +168,14 @@ describe('contract: codes', () => {
 });
 
 describe('contract: ids', () => {
-  test('an id in upper case is the same id, in every route', async () => {
+  test('an id in upper case or percent-encoded is the same id, in every route', async () => {
     const fresh = await service.newAccount();
     const upper = (id: unknown) => String(id).toUpperCase();
     const { body: file } = await fresh.byKey.upload('a.txt', 'hello');
     const read = await fresh.byKey.request('GET', `/files/${upper(file.id)}`);
     expect([read.status, read.body]).toEqual([200, file]);
+    const encoded = String(file.id).replaceAll('-', '%2D').replaceAll('a', '%61');
+    expect((await fresh.byKey.request('GET', `/files/${encoded}`)).body).toEqual(file);
     const { body: arrived } = await askForTicket(fresh.byKey, 'b.txt', 5);
     expect(await put(arrived, 'hello')).toBe(200);
     expect((await complete(fresh.byKey, { id: upper(arrived.id) })).body).toMatchObject({ id: arrived.id });

@@ -47,7 +47,7 @@ describe('a route of literal, parameter and greedy parts', async () => {
     ['GET /jobs/7/other', 'nothing'],
     ['DELETE /files', '/files {}'],
     ['GET /', '/ {}'],
-    ['GET /users/a%20b%2Fc', '/users/{userId} {"userId":"a b/c"}'],
+    ['GET /users/a%20b%2Fc', '/users/{userId} {"userId":"a%20b%2Fc"}'],
     ['GET /users/%E4', '/users/{userId} {"userId":"%E4"}'],
     ['GET /users/{userId}', '/users/{userId} {"userId":"{userId}"}'],
   ])('%s goes to %s', (request, expected) => {

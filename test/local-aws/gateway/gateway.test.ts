@@ -50,7 +50,7 @@ describe('the event that the gateway sends to a function', () => {
       multiValueHeaders: { ...lists, 'X-Twice': ['a', 'b'] },
       queryStringParameters: { x: '3', y: '2' },
       multiValueQueryStringParameters: { x: ['1', '3'], y: ['2'] },
-      pathParameters: { id: 'a b' },
+      pathParameters: { id: 'a%20b' },
       stageVariables: null,
       requestContext: {
         accountId: '111122223333',
@@ -123,6 +123,7 @@ describe('the event that the gateway sends to a function', () => {
   test.each([
     ['connection', 'close'],
     ['te', 'trailers'],
+    ['content-length', '0'],
     ['www-authenticate', 'x'],
     ['authorization', 'AWS4-HMAC-SHA256 Credential=a/b'],
   ])('lacks the header %s: %s', async (name, value) => {
@@ -175,7 +176,7 @@ describe('the answer of the gateway', () => {
       {},
       JSON.stringify({
         statusCode: 201,
-        headers: { 'Content-Type': 'text/plain', 'X-One': 1, 'X-Same': 'a' },
+        headers: { 'Content-Type': 'text/plain', 'X-One': '1', 'X-Same': 'a' },
         multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'], 'x-one': ['2'], 'X-Same': ['a', 'b'] },
         body: 'höllo',
       }),
@@ -197,6 +198,11 @@ describe('the answer of the gateway', () => {
     const answer = await send('POST /reply', {}, '{"statusCode":"204"}');
     expect(answer).toMatchObject({ status: 204, body: '', headers: { 'content-type': 'application/json' } });
     expect(answer.headers).not.toHaveProperty('content-length');
+  });
+
+  test('is 200 when the function gives no status', async () => {
+    const { send } = await reply();
+    expect(await send('POST /reply', {}, '{}')).toMatchObject({ status: 200, body: '' });
   });
 
   test.each([
@@ -222,7 +228,9 @@ describe('the answer of the gateway', () => {
   test.each([
     ['null', 'null'],
     ['a text', '"text"'],
-    ['no status', '{}'],
+    ['a part that the gateway does not know', '{"statusCode":200,"status":200}'],
+    ['an error', '{"errorMessage":"boom"}'],
+    ['a number as a header', '{"headers":{"X":1}}'],
     ['a status that is not a number', '{"statusCode":"abc"}'],
     ['an object as body', '{"statusCode":200,"body":{}}'],
     ['a header with a line break', '{"statusCode":200,"headers":{"X":"a\\nb"}}'],
