@@ -118,6 +118,11 @@ export class AppDistribution extends Construct {
       viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       responseHeadersPolicy: apiHeaders,
     };
+    const apiOrigin = new origins.RestApiOrigin(props.api, {
+      originId: 'api',
+      customHeaders: { ...customHeaders, 'x-api-key': gatewayKey.value },
+      readTimeout: Duration.seconds(30),
+    });
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: 'API and dashboard',
       errorResponses: [
@@ -131,11 +136,7 @@ export class AppDistribution extends Construct {
       ...viewerSide(this, props, props.stage.appDomain),
       defaultBehavior: {
         ...toApi,
-        origin: new origins.RestApiOrigin(props.api, {
-          originId: 'api',
-          customHeaders: { ...customHeaders, 'x-api-key': gatewayKey.value },
-          readTimeout: Duration.seconds(30),
-        }),
+        origin: apiOrigin,
       },
       additionalBehaviors: {
         'dashboard*': {
@@ -158,6 +159,12 @@ export class AppDistribution extends Construct {
             },
           ]),
         ),
+        // A redirect would let a program send its key in clear at every call, and never notice.
+        'api/*': {
+          ...toApi,
+          origin: apiOrigin,
+          viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+        },
         // There is no wildcard, because S3 would answer with XML for other keys.
         'errors/invalid_request.json': toErrors,
         'errors/service_unavailable.json': toErrors,

@@ -86,6 +86,18 @@ async function statementsOf(assembly: string): Promise<[holder: string, Statemen
 }
 
 describe.each(STAGES)('in the stage %s', (stage, assembly) => {
+  test('a program learns that it sends its key in clear, and a page is redirected to HTTPS', async () => {
+    const distributions = await resourcesOf(assembly(), 'AWS::CloudFront::Distribution');
+    const policies = distributions.flatMap(({ properties: { DistributionConfig: config } }) => [
+      ['*', config.DefaultCacheBehavior.ViewerProtocolPolicy],
+      ...(config.CacheBehaviors ?? []).map(({ PathPattern, ViewerProtocolPolicy }: Record<string, string>) => [
+        PathPattern,
+        ViewerProtocolPolicy,
+      ]),
+    ]);
+    expect(policies.filter(([, policy]) => policy !== 'redirect-to-https')).toEqual([['api/*', 'https-only']]);
+  });
+
   test('every bucket is private, and requires TLS', async () => {
     const buckets = await resourcesOf(assembly(), 'AWS::S3::Bucket');
     const policies = await resourcesOf(assembly(), 'AWS::S3::BucketPolicy');
