@@ -1,6 +1,7 @@
 import type { ErrorCode } from './contract/errors.ts';
 import type { RateClass } from './contract/route.ts';
 import { required } from './env.ts';
+import { log } from './log.ts';
 
 /**
  * The metrics of the functions. The functions write them by these names, and the operations stack watches the same names.
@@ -59,8 +60,7 @@ export type MetricDimensions =
   | Readonly<Record<never, never>>;
 
 /**
- * Writes one record of metrics. It does not use `console`: Lambda begins the lines of `console` with a time and a request
- * id, but a record must be the whole line.
+ * Writes one record of metrics.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format"; Lambda Developer Guide, "Publishing custom
  * metrics with the embedded metric format".
  */
@@ -73,12 +73,6 @@ export function measure(dimensions: MetricDimensions, values: Readonly<Partial<R
     Dimensions: [Object.keys(allDimensions)],
     Metrics: definitions,
   };
-  const record = {
-    level: 'info',
-    message: 'metrics',
-    _aws: { Timestamp: Date.now(), CloudWatchMetrics: [directive] },
-    ...allDimensions,
-    ...values,
-  };
-  process.stdout.write(`${JSON.stringify(record)}\n`);
+  const fields = { _aws: { Timestamp: Date.now(), CloudWatchMetrics: [directive] }, ...allDimensions, ...values };
+  log('info', 'metrics', fields);
 }

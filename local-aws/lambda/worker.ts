@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { format } from 'node:util';
 import { constants, Script } from 'node:vm';
 import { type MessagePort, parentPort, threadId, workerData } from 'node:worker_threads';
 
@@ -51,6 +52,11 @@ const tell = (message: WorkerMessage) => parent.postMessage(message);
 
 /** Writes the compiled code for the next thread. It is called once, after the first event, when most functions are compiled. */
 let keepCompiled: (() => void) | undefined;
+
+/** The id of the event that is handled; the last one between two events. */
+let requestId: string | undefined;
+
+for (const level of ['debug', 'info', 'warn', 'error', 'trace', 'log'] as const) console[level] = consoleOf(level);
 
 try {
   const handler = await loadHandler();
@@ -129,7 +135,19 @@ function digestOf(source: string, data: Uint8Array): Buffer {
   return createHash('sha256').update(source).update(data).digest();
 }
 
+/**
+ * Lambda's own `console`: it begins a text with the time, the id of the request and the level.
+ * Source: Lambda Developer Guide, "Log and monitor Node.js Lambda functions"; aws-lambda-nodejs-runtime-interface-client.
+ */
+function consoleOf(level: 'debug' | 'info' | 'warn' | 'error' | 'trace' | 'log'): (...items: unknown[]) => void {
+  return (...items) => {
+    const name = level === 'log' ? 'INFO' : level.toUpperCase();
+    process.stdout.write(`${new Date().toISOString()}\t${requestId}\t${name}\t${format(...items)}\n`);
+  };
+}
+
 async function runHandler(handler: Handler, event: WorkerEvent): Promise<void> {
+  requestId = event.requestId;
   // The SDK reads it at every call.
   process.env._X_AMZN_TRACE_ID = event.traceId;
   try {

@@ -148,12 +148,14 @@ describe('a function', () => {
     expect(remaining).toBeLessThanOrEqual(700_000);
   });
 
-  test('writes its output to the log', async () => {
+  test('writes its output to the log, that of `console` after the time, the id of the request and the level', async () => {
     const { send, log } = await lambdaWith(
-      'exports.handler = async () => { console.log("one\\ntwo"); console.error("three") }',
+      'exports.handler = async () => { console.log("one\\ntwo"); console.error("three"); process.stdout.write("four\\n") }',
     );
-    await send({});
-    await expect.poll(() => log).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+    await send({}, { requestId: 'r-1' });
+    const line = (text: string) => expect.stringMatching(new RegExp(`^\\d{4}-\\S+Z\\tr-1\\t${text}$`));
+    const expected = [line('INFO\\tone'), 'two', line('ERROR\\tthree'), 'four'];
+    await expect.poll(() => log).toEqual(expect.arrayContaining(expected));
   });
 });
 

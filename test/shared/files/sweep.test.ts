@@ -61,7 +61,7 @@ describe('a sweep', () => {
   test('logs a ticket that became no file, with its account and the number of attempts', async () => {
     const accountId = await newAccount(service);
     const { id } = await newTicket(service, accountId, 5);
-    const written = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     onTestFinished(() => written.mockRestore());
     await sweepAt(service, Date.now() + HOUR_MS);
     const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
