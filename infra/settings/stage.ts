@@ -237,7 +237,7 @@ const DOMAIN: Kind = {
   pattern: /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/,
   what: 'a domain name in lower case, such as "example.com"',
 };
-const EMAIL: Kind = { pattern: /^[^\s@,]+@[^\s@,]+$/, what: 'one e-mail address' };
+const EMAIL: Kind = { pattern: /^(?=[!-~]+$)[^@,]+@[^@,]+$/, what: 'one e-mail address, in ASCII' };
 const CERTIFICATE_ARN: Kind = {
   pattern: /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/,
   what: 'the ARN of an ACM certificate in us-east-1',

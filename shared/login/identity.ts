@@ -12,8 +12,8 @@ interface Identity {
   readonly email: string;
   readonly name: string;
   readonly pictureUrl?: string;
-  /** True when the account belongs to an organisation at the provider (Google's `hd`). */
-  readonly isHosted: boolean;
+  /** The Workspace domain of the account (Google's `hd`), if it has one. */
+  readonly hostedDomain?: string;
 }
 
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -76,7 +76,7 @@ function toIdentity({ sub, email, email_verified, name, picture, hd }: JWTPayloa
     email,
     name: typeof name === 'string' && name !== '' ? name : email,
     ...(isPictureOf(provider, picture) && { pictureUrl: picture }),
-    isHosted: typeof hd === 'string' && hd !== '',
+    ...(typeof hd === 'string' && { hostedDomain: hd }),
   };
 }
 
@@ -117,16 +117,20 @@ export interface AllowList {
 }
 
 /**
- * True when the operator allows this person to log in.
+ * True when the operator allows this person to log in. An address that is not ASCII is on no list, because other characters become ASCII in
+ * lower case: the Kelvin sign is a `k`.
  *
  * If an address is neither in a Workspace domain nor in gmail.com, Google verifies it only once, when the Google account is made. A person
- * who leaves the domain later keeps that account. So a domain on the list admits only Workspace accounts and gmail.com addresses.
- * Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
+ * who leaves the domain later keeps that account. So a domain on the list admits only the accounts of this Workspace, and gmail.com only its
+ * own addresses. Source: Google, "Verify the Google ID token", `email_verified` and `hd`.
  */
-export function isAllowed({ email, isHosted }: Identity, list: AllowList, provider: LoginProvider): boolean {
+export function isAllowed({ email, hostedDomain }: Identity, list: AllowList, provider: LoginProvider): boolean {
   if (list.emails.includes(EVERYONE)) return true;
+  if (!isAscii(email + (hostedDomain ?? ''))) return false;
   const address = email.toLowerCase();
   const domain = address.slice(address.lastIndexOf('@') + 1);
-  const isVouchedFor = !isGoogle(provider) || isHosted || domain === 'gmail.com';
-  return list.emails.includes(address) || (isVouchedFor && list.domains.includes(domain));
+  const vouchedFor = !isGoogle(provider) || domain === 'gmail.com' ? domain : hostedDomain?.toLowerCase();
+  return list.emails.includes(address) || (vouchedFor !== undefined && list.domains.includes(vouchedFor));
 }
+
+const isAscii = (text: string): boolean => /^[!-~]*$/.test(text);

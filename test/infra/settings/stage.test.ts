@@ -320,7 +320,12 @@ describe('an invalid setting is an error that names the file of the stage and th
     [
       'two e-mail addresses in one text',
       { whoMayLogIn: { emails: ['a@example.org,b@example.org'] } },
-      'whoMayLogIn.emails[0] must be one e-mail address, not ',
+      'whoMayLogIn.emails[0] must be one e-mail address, in ASCII, not ',
+    ],
+    [
+      'an e-mail address that is not ASCII',
+      { whoMayLogIn: { emails: ['ü@example.org'] } },
+      'whoMayLogIn.emails[0] must be one e-mail address, in ASCII, not ',
     ],
     [
       'a domain with an @',
@@ -345,7 +350,7 @@ describe('an invalid setting is an error that names the file of the stage and th
     [
       'an e-mail address without a domain',
       { alarmEmails: { ticket: ['nobody'] } },
-      'alarmEmails.ticket[0] must be one e-mail address, not "nobody"',
+      'alarmEmails.ticket[0] must be one e-mail address, in ASCII, not "nobody"',
     ],
     [
       'a budget of zero',

@@ -67,6 +67,18 @@ describe('only a person whom the operator allows can log in', () => {
       { provider: google, claims: { iss: google.issuer, hd: 'example.org' } },
     ],
     [
+      'with an address of an allowed domain and an account of another Workspace',
+      'is refused',
+      { domains: ['example.org'], emails: [] },
+      { provider: google, claims: { iss: google.issuer, hd: 'other.org' } },
+    ],
+    [
+      'with an address whose lower case would be an allowed one',
+      'is refused',
+      { domains: ['kiosk.org'], emails: ['a@kiosk.org'] },
+      { claims: { email: 'a@\u212Aios\u212A.org' } },
+    ],
+    [
       'with an address of gmail.com, which is allowed,',
       'logs in',
       { domains: ['gmail.com'], emails: [] },
