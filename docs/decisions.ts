@@ -8,7 +8,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   'Files, their books and their lists': ['0010', '0021', '0024', '0028', '0039', '0040'],
   'Uploads and tickets': ['0014', '0015', '0020', '0022', '0023', '0038'],
   'What clients see': ['0003', '0006', '0012', '0013', '0017', '0019', '0031', '0042'],
-  'Accounts, keys and sessions': ['0016', '0018'],
+  'Accounts, keys and sessions': ['0016', '0018', '0043'],
   'Deploying and configuring': ['0002', '0007', '0009', '0025', '0026', '0041'],
   'Operating: logs and alarms': ['0027', '0029', '0030', '0035', '0036'],
   'The dashboard': ['0011'],

@@ -18,7 +18,7 @@ export const STRICT_TRANSPORT: cloudfront.ResponseHeadersStrictTransportSecurity
   override: true,
 };
 
-/** The settings that both distributions share: protocol versions, custom domain, web ACL, price class. */
+/** The settings that both distributions share: protocol versions, custom domain, web ACL, price class. There is no IPv6 (decision 0043). */
 export function viewerSide(
   scope: Construct,
   { stage: { priceClass }, webAclArn }: { readonly stage: StageConfig; readonly webAclArn: string | undefined },
@@ -26,6 +26,7 @@ export function viewerSide(
 ) {
   return {
     httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+    enableIpv6: false,
     priceClass: PRICE_CLASSES[priceClass],
     ...(webAclArn !== undefined && { webAclId: webAclArn }),
     // CloudFront allows a choice of TLS versions only with a custom domain.

@@ -86,7 +86,7 @@ async function statementsOf(assembly: string): Promise<[holder: string, Statemen
 }
 
 describe.each(STAGES)('in the stage %s', (stage, assembly) => {
-  test('a program learns that it sends its key in clear, and a page is redirected to HTTPS', async () => {
+  test('a program learns that it sends its key in clear, a page is redirected to HTTPS, and there is no IPv6', async () => {
     const distributions = await resourcesOf(assembly(), 'AWS::CloudFront::Distribution');
     const policies = distributions.flatMap(({ properties: { DistributionConfig: config } }) => [
       ['*', config.DefaultCacheBehavior.ViewerProtocolPolicy],
@@ -96,6 +96,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
       ]),
     ]);
     expect(policies.filter(([, policy]) => policy !== 'redirect-to-https')).toEqual([['api/*', 'https-only']]);
+    for (const { properties } of distributions) expect(properties.DistributionConfig.IPV6Enabled).toBe(false);
   });
 
   test('every bucket is private, and requires TLS', async () => {
