@@ -19,7 +19,7 @@ export const createApiKey = {
     tag: 'API keys',
     description: 'The answer is the only one that holds the secret.',
     body: 'CreateKeyRequest',
-    successes: [{ status: 201, description: 'The new key.', body: 'NewApiKey', headers: ['Location'] }],
+    successes: [{ status: 201, description: 'The new key.', body: 'ApiKeyWithSecret', headers: ['Location'] }],
     errors: ['api_key_limit_exceeded', 'unsupported_media_type'],
     sample: { json: '{"name": "CI"}', client: "console.log(await hosting.keys.create('CI'));" },
   },

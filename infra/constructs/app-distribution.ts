@@ -99,7 +99,14 @@ export class AppDistribution extends Construct {
       },
       Document: {
         sources: [
-          s3deploy.Source.jsonData(basename(OPENAPI_PATH), openApiDocument(Object.values(ROUTES), props.stage.limits)),
+          s3deploy.Source.jsonData(
+            basename(OPENAPI_PATH),
+            openApiDocument(
+              Object.values(ROUTES),
+              props.stage.limits,
+              props.stage.name === 'local' ? 'session' : undefined,
+            ),
+          ),
           s3deploy.Source.data(basename(FOR_PROGRAMS_PATH), forPrograms(Object.values(ROUTES), props.stage.limits)),
         ],
         prefix: dirname(OPENAPI_PATH).slice(1),

@@ -1,4 +1,4 @@
-import type { ApiKey, Deletion, ListOfKeys, NewApiKey } from '../contract/answers.ts';
+import type { ApiKey, ApiKeyWithSecret, Deletion, ListOfKeys } from '../contract/answers.ts';
 import { API_KEYS_PER_ACCOUNT_MAX } from '../contract/limits.ts';
 import { API_KEY_NAME } from '../contract/request-rules.ts';
 import { ApiError } from '../errors.ts';
@@ -107,7 +107,7 @@ export async function createApiKey(
   keys: ApiKeyStore,
   { accountId, name, kind, deadlineAt }: KeyRequest,
   clock: () => number = Date.now,
-): Promise<NewApiKey> {
+): Promise<ApiKeyWithSecret> {
   if (!isKeyName(name))
     throw new ApiError('invalid_request', {
       detail: 'the name of the key is empty, too long, or has invisible characters',
@@ -122,6 +122,8 @@ export async function createApiKey(
   return { ...toApiKey(stored), key };
 }
 
+const NAME_PATTERN = new RegExp(API_KEY_NAME.pattern, 'u');
+
 /**
  * A name has 1 to 100 code points, and is stored unchanged. It is shown on one line, and must be readable there. So a name is refused if it
  * has control characters, line breaks, halves of surrogate pairs, or characters that change the direction of text. A name of only white
@@ -131,7 +133,8 @@ function isKeyName(name: unknown): name is string {
   if (
     typeof name !== 'string' ||
     !/[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(name) ||
-    /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(name)
+    !name.isWellFormed() ||
+    !NAME_PATTERN.test(name)
   )
     return false;
   const { length } = [...name];

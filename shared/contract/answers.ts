@@ -51,7 +51,7 @@ export interface ListOfKeys {
 }
 
 /** The answer to the creation of a key: the only one that holds the secret. */
-export interface NewApiKey extends ApiKey {
+export interface ApiKeyWithSecret extends ApiKey {
   readonly key: string;
 }
 
@@ -106,7 +106,7 @@ export interface Answers {
   readonly UploadTicket: UploadTicket;
   readonly ApiKey: ApiKey;
   readonly ApiKeys: ListOfKeys;
-  readonly NewApiKey: NewApiKey;
+  readonly ApiKeyWithSecret: ApiKeyWithSecret;
   readonly Profile: Profile;
   readonly Usage: Usage;
   readonly Health: Health;

@@ -18,7 +18,7 @@ const LINE_WIDTH = 120;
  * @throws Error for a schema that it cannot express.
  */
 export function clientTypes({ components: { schemas } }: OpenApiDocument): string {
-  const { Error: error, ...others } = schemas;
+  const { ErrorAnswer: error, ...others } = schemas;
   const interfaces = Object.entries(others).map(
     ([name, schema]) => `${comment(schema, '')}export interface ${name} ${typeOf(schema, '')}\n`,
   );
@@ -37,10 +37,9 @@ function listOfCodes({ properties }: Schema): string {
 }
 
 function typeOf(schema: Schema, indent: string): string {
-  const { $ref, type, items, properties, additionalProperties, enum: values, const: value } = schema;
+  const { $ref, type, items, properties, additionalProperties, enum: values } = schema;
   if (typeof $ref === 'string') return $ref.replace('#/components/schemas/', '');
   if (Array.isArray(values)) return values.map((one) => `'${one}'`).join(' | ');
-  if (value !== undefined) return JSON.stringify(value);
   if (type === 'array') return `readonly ${typeOf(items as Schema, indent)}[]`;
   if (additionalProperties) return `Readonly<Record<string, ${typeOf(additionalProperties as Schema, indent)}>>`;
   if (properties) return objectOf(schema, indent);

@@ -52,12 +52,14 @@ export const URL_TOO_LONG = 414;
  * Makes the OpenAPI document of the API. It comes from the declarations of the routes, the table of errors, the shapes of the answers, and
  * the rules that requests are checked by.
  * @param limits  those of the deployment that serves the document.
+ * @param sessionCookie  the name of the cookie there.
  */
 export function openApiDocument(
   routes: readonly RouteContract[],
   limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>,
+  sessionCookie = '__Host-session',
 ): OpenApiDocument {
-  const responses: Record<string, Schema> = {};
+  const responses: Record<string, Schema> = { UrlTooLong: urlTooLong };
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
   for (const route of routes) {
     const operation = documented(route, responses);
@@ -81,24 +83,24 @@ export function openApiDocument(
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: SCHEMAS,
+      schemas: { ...SCHEMAS, TicketRequest: withLargest(SCHEMAS.TicketRequest, limits.MAX_UPLOAD_SIZE_BYTES) },
       responses,
       headers: Object.fromEntries(
-        Object.entries(HEADERS).map(([name, description]) => [name, headerObject(description)]),
+        Object.entries(HEADERS).map(([name, description]) => [name, headerObject(name, description)]),
       ),
       securitySchemes: {
-        apiKey: {
+        ByKey: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'svc_live_<secret>',
           description:
             'An API key, made in the dashboard. Keep it secret: it must not get into web pages or repositories.',
         },
-        session: {
+        BySession: {
           type: 'apiKey',
           in: 'cookie',
-          name: '__Host-session',
-          description: 'The cookie of a person who is logged in. On a machine without HTTPS its name is `session`.',
+          name: sessionCookie,
+          description: 'The cookie of a person who is logged in.',
         },
       },
     },
@@ -120,7 +122,16 @@ function describe(maxUploadBytes: number): string {
   ].join('\n');
 }
 
-const headerObject = (description: string) => ({ description, schema: { type: 'string' } });
+const headerObject = (name: string, description: string) => ({
+  description,
+  schema: name === 'Retry-After' ? { type: 'integer', minimum: 0 } : { type: 'string' },
+});
+
+/** A request for a ticket states the largest file of its deployment. */
+function withLargest(request: typeof SCHEMAS.TicketRequest, maximum: number): Schema {
+  const { properties, ...rest } = request;
+  return { ...rest, properties: { ...properties, size_bytes: { ...properties.size_bytes, maximum } } };
+}
 
 function documented(route: RouteContract, responses: Record<string, Schema>): DocumentedOperation {
   const { tag, description, parameters = [], body, successes } = route.operation;
@@ -174,7 +185,7 @@ function withoutBodies({ 'x-codeSamples': _, ...operation }: DocumentedOperation
 
 function securityOf({ access }: RouteContract): Schema[] {
   if (access === 'public') return [];
-  return access === 'session' ? [{ session: [] }] : [{ apiKey: [] }, { session: [] }];
+  return access === 'session' ? [{ BySession: [] }] : [{ ByKey: [] }, { BySession: [] }];
 }
 
 /** The error answers of a route, by status. */
@@ -185,14 +196,14 @@ function errorResponses(route: RouteContract, responses: Record<string, Schema>)
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const all = Object.fromEntries([...byStatus].map(([status, codes]) => [status, respondWith(codes, responses)]));
-  const inAll = { ...all, [URL_TOO_LONG]: urlTooLong };
+  const inAll = { ...all, [URL_TOO_LONG]: { $ref: '#/components/responses/UrlTooLong' } };
   return route.name === 'health' ? { ...inAll, 503: unhealthy } : inAll;
 }
 
 /** CloudFront makes this answer itself, so it has no `X-Request-Id`. */
 const urlTooLong: Schema = {
   description: '`invalid_request`: the URL is longer than CloudFront accepts.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorAnswer' } } },
 };
 
 /** A 503 of `/health` has the state of the service in its body; a 503 of the gateway in front of it has an error. */
@@ -201,7 +212,7 @@ const unhealthy: Schema = {
   headers: refsOf(['X-Request-Id', 'X-Commit', 'Retry-After']),
   content: {
     'application/json': {
-      schema: { anyOf: [{ $ref: '#/components/schemas/Health' }, { $ref: '#/components/schemas/Error' }] },
+      schema: { anyOf: [{ $ref: '#/components/schemas/Health' }, { $ref: '#/components/schemas/ErrorAnswer' }] },
     },
   },
 };
@@ -229,11 +240,7 @@ function respondWith(codes: readonly ErrorCode[], responses: Record<string, Sche
     headers: refsOf(headers),
     content: {
       'application/json': {
-        schema: {
-          type: 'object',
-          required: ['error'],
-          properties: { error: { type: 'string', enum: codes } },
-        },
+        schema: { $ref: '#/components/schemas/ErrorAnswer' },
         examples: Object.fromEntries(codes.map((code) => [code, { value: { error: code } }])),
       },
     },

@@ -1,13 +1,13 @@
 import type {
   Answers,
   ApiKey,
+  ApiKeyWithSecret,
   Deletion,
   FileRecord,
   FilesPage,
   Health,
   ListOfKeys,
   LoggedOut,
-  NewApiKey,
   Profile,
   UploadTicket,
   Usage,
@@ -32,7 +32,7 @@ type InlineSchemaOf<Type> = null extends Type
     : [Type] extends [number]
       ? { readonly type: 'integer'; readonly minimum?: number }
       : [Type] extends [boolean]
-        ? { readonly type: 'boolean'; readonly const?: Type }
+        ? { readonly type: 'boolean' }
         : Type extends readonly (infer Item)[]
           ? { readonly type: 'array'; readonly items: SchemaOf<Item> }
           : string extends keyof Type
@@ -158,7 +158,10 @@ const health = record<Health>('The state of the service.', {
   storage: { type: 'string', enum: ['ok', 'error'], description: 'The state of the storage.', examples: ['ok'] },
 });
 
-const deletion = record<Deletion>('What was deleted.', { id, deleted: { type: 'boolean', const: true } });
+const deletion = record<Deletion>('What was deleted.', {
+  id,
+  deleted: { type: 'boolean', description: 'Always true.' },
+});
 
 const ticketRequest = {
   type: 'object',
@@ -206,7 +209,7 @@ export const SCHEMAS = {
   ApiKeys: record<ListOfKeys>('The API keys of the account, newest first.', {
     items: { type: 'array', items: { $ref: '#/components/schemas/ApiKey' } },
   }),
-  NewApiKey: record<NewApiKey>('A new API key, with its secret, which is shown only now.', {
+  ApiKeyWithSecret: record<ApiKeyWithSecret>('A new API key, with its secret, which is shown only now.', {
     ...keyProperties,
     key: {
       type: 'string',
@@ -218,10 +221,12 @@ export const SCHEMAS = {
   Usage: usage,
   Health: health,
   Deletion: deletion,
-  LoggedOut: record<LoggedOut>('The session has ended.', { logged_out: { type: 'boolean', const: true } }),
+  LoggedOut: record<LoggedOut>('The session has ended.', {
+    logged_out: { type: 'boolean', description: 'Always true.' },
+  }),
   TicketRequest: ticketRequest,
   CreateKeyRequest: createKeyRequest,
-  Error: {
+  ErrorAnswer: {
     type: 'object',
     description: 'An error. It has exactly this field.',
     required: ['error'],
@@ -233,7 +238,7 @@ export const SCHEMAS = {
       },
     },
   },
-} as const satisfies Readonly<Record<keyof Answers | 'TicketRequest' | 'CreateKeyRequest' | 'Error', Schema>>;
+} as const satisfies Readonly<Record<keyof Answers | 'TicketRequest' | 'CreateKeyRequest' | 'ErrorAnswer', Schema>>;
 
 const inJson = (name: 'TicketRequest' | 'CreateKeyRequest') => ({
   'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
@@ -254,7 +259,13 @@ export const REQUEST_BODIES: Readonly<
           type: 'object',
           required: ['file'],
           properties: {
-            file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'The file.' },
+            // Generators of clients know `format: binary` of OpenAPI 3.0, and send text otherwise.
+            file: {
+              type: 'string',
+              format: 'binary',
+              contentMediaType: 'application/octet-stream',
+              description: 'The file.',
+            },
           },
         },
       },

@@ -183,7 +183,7 @@ describe('the samples of the API reference', () => {
     const output = await RUNNERS[LANGUAGE_OF[lang]]?.(source, placeOf(account, { ID }));
     if (lang === 'TypeScript') return;
     // A script of several requests ends with the file.
-    const [{ body = 'Error' } = {}] =
+    const [{ body = 'ErrorAnswer' } = {}] =
       lang === 'Shell' && label !== 'curl' ? [{ body: 'FileRecord' } as const] : route.operation.successes;
     expect(Object.keys(JSON.parse(String(output))).sort()).toEqual(SCHEMAS[body].required.toSorted());
   });

@@ -72,7 +72,7 @@ function problemsOfAnswer(exchange: Exchange, path: string): string[] {
   if (!operation) {
     // A path or a method that the document does not have.
     if (status < 400) problems.push('answered, although the document has no such operation');
-    return [...problems, ...problemsOfBody({ $ref: 'document#/components/schemas/Error' }, body)];
+    return [...problems, ...problemsOfBody({ $ref: 'document#/components/schemas/ErrorAnswer' }, body)];
   }
   const response = resolved(operation.responses[status]);
   if (!response) return [...problems, 'the document has no such status'];
@@ -81,14 +81,18 @@ function problemsOfAnswer(exchange: Exchange, path: string): string[] {
   for (const name of exchange.method === 'HEAD' ? [] : Object.keys(HEADERS)) {
     if (headers.has(name.toLowerCase()) && !documented.has(name.toLowerCase())) problems.push(`header ${name}`);
   }
-  const schema = response.content?.['application/json']?.schema;
+  const { schema, examples } = response.content?.['application/json'] ?? {};
+  const codes = Object.keys(examples ?? {});
+  const code = status >= 400 && body ? /"error":"(\w+)"/.exec(body.toString())?.[1] : undefined;
+  if (code !== undefined && codes.length > 0 && !codes.includes(code)) problems.push(`the code ${code}`);
   if (schema) return [...problems, ...problemsOfBody(withDocument(schema), body)];
   return body === undefined || body.length === 0 ? problems : [...problems, 'a body'];
 }
 
 interface Response {
   readonly headers?: Readonly<Record<string, unknown>>;
-  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+  /** The examples of an error are its codes. */
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
 }
 
 /** Follows the reference to a shared answer. */

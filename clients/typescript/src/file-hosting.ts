@@ -6,7 +6,7 @@ import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
 import { type RetryOptions, retry } from './retry.ts';
-import type { ApiKey, ApiKeys, FileRecord, FilesPage, NewApiKey, Profile, Usage } from './types.ts';
+import type { ApiKey, ApiKeys, ApiKeyWithSecret, FileRecord, FilesPage, Profile, Usage } from './types.ts';
 import { upload } from './upload.ts';
 
 export interface ClientOptions {
@@ -119,7 +119,7 @@ export class FileHosting {
       (await this.#callBySession<ApiKeys>('GET', '/api-keys', options)).items,
 
     /** Creates a key, which is shown once. The request is not repeated when its answer is lost, because that would make a second key. */
-    create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<NewApiKey> =>
+    create: (name: string, options: Omit<RetryOptions, 'retries'> = {}): Promise<ApiKeyWithSecret> =>
       this.#callBySession('POST', '/api-keys', {
         ...options,
         json: { name },

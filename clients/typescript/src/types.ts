@@ -62,7 +62,7 @@ export interface ApiKeys {
 }
 
 /** A new API key, with its secret, which is shown only now. */
-export interface NewApiKey {
+export interface ApiKeyWithSecret {
   readonly id: string;
   /** The name that its owner gave it. */
   readonly name: string;
@@ -122,12 +122,14 @@ export interface Health {
 /** What was deleted. */
 export interface Deletion {
   readonly id: string;
-  readonly deleted: true;
+  /** Always true. */
+  readonly deleted: boolean;
 }
 
 /** The session has ended. */
 export interface LoggedOut {
-  readonly logged_out: true;
+  /** Always true. */
+  readonly logged_out: boolean;
 }
 
 /** What a direct upload will send. */

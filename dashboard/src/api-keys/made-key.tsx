@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core';
 import IconAlertTriangle from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
 import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import { useEffect, useRef } from 'react';
-import type { NewApiKey } from '../../../clients/typescript/src/index.ts';
+import type { ApiKeyWithSecret } from '../../../clients/typescript/src/index.ts';
 import { API } from '../api/client.ts';
 import { strings } from '../strings.ts';
 import { CodeBlock } from '../ui/code-block.tsx';
@@ -11,7 +11,7 @@ import { shareXConfig, shareXFileName } from './share-x.ts';
 const words = strings.apiKeys.made;
 
 /** Shows the new key, and how to use it with curl, a shell and ShareX. */
-export function MadeKey({ made, onDone }: { made: NewApiKey; onDone: () => void }) {
+export function MadeKey({ made, onDone }: { made: ApiKeyWithSecret; onDone: () => void }) {
   const shown = useRef<HTMLElement>(null);
   // The form that had the focus is gone. The closing button must not get the focus, because pressing Enter twice would lose the key.
   useEffect(() => shown.current?.focus(), []);
