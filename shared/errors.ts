@@ -27,14 +27,14 @@ interface ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Only for the log. */
   readonly cause?: unknown;
-  /** Only for the log. It never repeats what the client sent. */
+  /** For the log, and below 500 for the client. It never repeats what the client sent, and names no secret or path of ours. */
   readonly detail?: string;
-  /** Only for the log. */
+  /** As `detail`. */
   readonly facts?: ErrorFacts;
 }
 
 /**
- * An error whose code is the answer to the client; `message`, `facts` and `cause` go only to the log. To make a `service_unavailable`,
+ * An error whose code is the answer to the client. Below 500 the client also gets `message` and `facts`; `cause` goes only to the log. To make a `service_unavailable`,
  * call {@link serviceUnavailable}. The constructor adds `Retry-After` to every `service_unavailable` that has none.
  */
 export class ApiError extends Error {

@@ -12,7 +12,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'errors',
     decision:
-      'Every error of every layer that we control is exactly `{"error": code}` as JSON, except the 503 of `/health`. Errors of functions, gateway and edge functions have `X-Request-Id`; the error pages of CloudFront have only its own `X-Amz-Cf-Id`.',
+      'Every error of every layer that we control is exactly `{"error": code}` as JSON, except the 503 of `/health`. Errors of functions, gateway and edge functions have `X-Request-Id`; the error pages of CloudFront have only its own `X-Amz-Cf-Id`. A 4xx of a function says why in `Error-Detail`, in printable ASCII.',
   },
   {
     name: 'codes',

@@ -234,6 +234,7 @@ function respondWith(codes: readonly ErrorCode[], responses: Record<string, Sche
   const { status } = ERRORS[first];
   // The answer to a counted request has the headers of the limit, even if the answer is an error.
   const headers: HeaderName[] = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'];
+  if (status < 500) headers.push('Error-Detail');
   if (status === 429 || status === 503) headers.push('Retry-After');
   responses[name] = {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(' '),

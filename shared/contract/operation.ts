@@ -21,6 +21,8 @@ export const HEADERS = {
   'X-Request-Id': 'The id of the request in the log of the service. Quote it when you report a problem.',
   'RateLimit-Policy': 'The limit that counted the request: `"uploads";q=60;w=60` is 60 requests in 60 seconds.',
   RateLimit: 'How many requests are left, and after how many seconds there are more: `"uploads";r=59;t=60`.',
+  'Error-Detail':
+    'Why the request was refused, for people who read a log: its words may change. At most 200 characters.',
   'Retry-After': 'How many seconds to wait before the next attempt.',
   Location: 'The address of what was made, or where the browser goes on.',
   'Idempotency-Replayed': '`true` when an earlier request with the same `Idempotency-Key` made the file or the ticket.',

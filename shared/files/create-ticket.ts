@@ -61,7 +61,8 @@ const SHA256_BASE64 = new RegExp(CHECKSUM_SHA256.pattern);
 export function parseTicketRequest(body: Readonly<Record<string, unknown>>, maxBytes: number): TicketRequest {
   const { name, mime_type: declaredType, size_bytes: sizeBytes, checksum_sha256: checksumSha256 } = body;
   if (typeof name !== 'string' || typeof declaredType !== 'string') {
-    throw new ApiError('invalid_request', { detail: 'name or mime_type is not a text' });
+    const field = typeof name === 'string' ? 'mime_type' : 'name';
+    throw new ApiError('invalid_request', { detail: `${field} is missing or is not a text` });
   }
   if (typeof sizeBytes !== 'number' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
     throw new ApiError('invalid_request', { detail: 'size_bytes is not a whole number of 0 or more' });

@@ -23,7 +23,7 @@ export function loginPage(): Middleware {
     const { status } = asApiError(error);
     if (status >= 500) measure({}, { LoginFailures: 1 });
     // With `Retry-After` in a redirect a browser would wait before it shows the page. Source: RFC 9110, section 10.2.3.
-    const { 'Retry-After': _, 'Content-Type': __, ...headers } = response.headers ?? {};
+    const { 'Retry-After': _, 'Content-Type': __, 'Error-Detail': ___, ...headers } = response.headers ?? {};
     const page = redirect(`/dashboard/login?error=${loginErrorCodeOf(asApiError(error))}`, attemptsOver(event));
     request.response = { ...page, headers: { ...headers, ...page.headers } };
   }

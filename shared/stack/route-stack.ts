@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type { RouteContract } from '../contract/route.ts';
-import { asApiError } from '../errors.ts';
+import { type ApiError, asApiError } from '../errors.ts';
 import { type ApiEvent, header, loggedAddress, receivedBytes } from '../http/request.ts';
 import type { ApiResult } from '../http/response.ts';
 import { isUuid } from '../ids.ts';
@@ -165,15 +165,29 @@ function baseHeaders(): Middleware {
   return { after: addBaseHeaders, onError: addBaseHeaders };
 }
 
-/** Turns a thrown error into the answer `{"error": code}`. Only the log gets the detail. */
+/** The longest `Error-Detail`. */
+const DETAIL_MAX = 200;
+
+/** Turns a thrown error into the answer `{"error": code}`. A refusal says why in `Error-Detail`; of our own failures only the log knows more. */
 function errorResponse(): Middleware {
   function errorResponseOnError(request: middy.Request<ApiEvent, ApiResult>): void {
     const error = asApiError(request.error);
     request.response = {
       statusCode: error.status,
-      headers: { 'Content-Type': 'application/json', ...error.headers },
+      headers: { 'Content-Type': 'application/json', ...error.headers, ...(error.status < 500 && detailOf(error)) },
       body: JSON.stringify({ error: error.code }),
     };
   }
   return { onError: errorResponseOnError };
+}
+
+/** Why a request was refused, with the numbers that explain it, in printable ASCII. */
+function detailOf({ code, message, facts }: ApiError): Record<string, string> {
+  const numbers = Object.entries(facts).map(([name, value]) => `${name}=${value}`);
+  const parts = [...(message === code ? [] : [message]), ...numbers];
+  const detail = parts
+    .join('; ')
+    .replaceAll(/[^ -~]/g, '?')
+    .slice(0, DETAIL_MAX);
+  return detail === '' ? {} : { 'Error-Detail': detail };
 }

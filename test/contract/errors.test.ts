@@ -29,6 +29,28 @@ describe('contract: errors', () => {
     expectError(await bySession.postJson('/api-keys', { name: 'x'.repeat(5_000_000) }), 'file_too_large', 413);
   });
 
+  test('a refusal says in Error-Detail what is wrong, and a failure of ours says nothing', async () => {
+    const { byKey, bySession } = account;
+    const ticket = { name: 'a', mime_type: 'text/plain', size_bytes: 1 };
+    const stranger = client(service.urls.base_url, { key: 'svc_test_wrong' });
+    for (const [answer, detail] of [
+      [await byKey.request('GET', '/files?page=0'), /^the parameter page is not a whole number from 1 to \d+$/],
+      [await byKey.postJson('/uploads', { ...ticket, mime_type: 1 }), /^mime_type is missing or is not a text$/],
+      [await byKey.postJson('/uploads', { ...ticket, size_bytes: 2 ** 40 }), /bytes=1099511627776; limit_bytes=\d+$/],
+      [await bySession.postJson('/api-keys', { name: '' }), /^the name of the key is empty/],
+      [await stranger.request('GET', '/files'), /^the Authorization header has no well-formed key$/],
+      [await byKey.request('GET', `/files/${UNKNOWN_ID}`), /^$/],
+    ] as const) {
+      expect(answer.headers.get('error-detail') ?? '').toMatch(detail);
+      expect(answer.status).toBeLessThan(500);
+    }
+    const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.files } as const;
+    const fault = service.front.faults.add({ match, effect: 'error-before' });
+    const failed = await byKey.request('GET', `/files/${UNKNOWN_ID}`);
+    fault.remove();
+    expect([failed.status, failed.headers.get('error-detail')]).toEqual([503, null]);
+  });
+
   test('a successful answer has a request id, too', async () => {
     const answer = await account.byKey.request('GET', '/files');
     expect([answer.status, answer.headers.get('x-request-id') ?? '']).toEqual([200, expect.stringMatching(/\S/)]);
