@@ -75,6 +75,35 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
+  test('searches for whatever is typed as text, also after a reload, back and forward', async () => {
+    const page = await open();
+    await expect.poll(() => rows(page).count()).toBe(50);
+    const texts = ['true', 'null', '"x"', '[1]', '{}', '%', '+', '007', '1e3', '2024'];
+    const finds = async (text: string) => {
+      await page.getByText(`No file has “${text}” in its name.`).waitFor();
+      expect(await search(page).inputValue()).toBe(text);
+      expect(new URL(page.url()).searchParams.get('search')).toBe(text);
+    };
+    for (const text of texts) {
+      await search(page).fill(text);
+      await finds(text);
+      await page.reload();
+      await finds(text);
+    }
+    await page.goBack();
+    await expect.poll(() => rows(page).count()).toBe(50);
+    expect(await search(page).inputValue()).toBe('');
+    await page.goForward();
+    await finds('2024');
+    for (const blank of ['', '%20', '+%C2%A0']) {
+      await page.goto(`${service.urls.root_url}/dashboard/?search=${blank}`);
+      await expect.poll(() => rows(page).count()).toBe(50);
+      expect(await search(page).inputValue()).toBe('');
+      expect(new URL(page.url()).search).toBe('');
+    }
+    await here.leave();
+  });
+
   test('starts another search while the answer to the last one is pending', async () => {
     const page = await open('/dashboard/?search=nothing');
     await page.getByText('No file has “nothing” in its name.').waitFor();
