@@ -2,9 +2,18 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import type { Protocol } from 'playwright-core/types/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminProcessJson } from '../support/admin.ts';
-import { HAS_BROWSER, openAccount, sharedBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
+import {
+  HAS_BROWSER,
+  openAccount,
+  sharedBrowser,
+  slowUploads,
+  uploadPanel,
+  type Visit,
+  visit,
+} from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -40,6 +49,37 @@ async function drop(page: Page, files: string[]): Promise<void> {
   const data = { items: [], files, dragOperationsMask: 1 };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
     await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  await devtools.detach();
+}
+
+/**
+ * Begins a drag by the mouse on an element of the page, and drops it on the page. Chromium drags an image with a file of its content. Its
+ * debugging protocol leaves this file out, so `file` takes its place.
+ */
+async function dragInside(page: Page, selector: string, file: string): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`${selector} is not visible`);
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await devtools.send('Input.setInterceptDrags', { enabled: true });
+  const intercepted = new Promise<Protocol.Input.DragData>((resolve) =>
+    devtools.once('Input.dragIntercepted', ({ data }) => resolve(data)),
+  );
+  const mouse = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', far: number) =>
+    devtools.send('Input.dispatchMouseEvent', {
+      type,
+      x: x + far,
+      y: y + far,
+      button: 'left',
+      buttons: 1,
+      clickCount: 1,
+    });
+  await mouse('mousePressed', 0);
+  for (const far of [5, 10, 20]) await mouse('mouseMoved', far);
+  const data = { ...(await intercepted), files: [file] };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 500, data });
+  await mouse('mouseReleased', 20);
   await devtools.detach();
 }
 
@@ -112,6 +152,47 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       await uploadPanel(page).getByText('8 files uploaded').waitFor();
       expect((await stored())[0]).toMatchObject({ name: 'image.png', mime_type: 'image/png' });
     });
+
+    test('does not start when the logo, a thumbnail or a link of the page is dragged', async () => {
+      const { page } = here;
+      await page.locator('tbody img').waitFor();
+      // The page records the zone itself: a busy test could miss it.
+      const zones = await page.evaluateHandle(() => {
+        const seen: string[] = [];
+        new MutationObserver(() => {
+          if (document.body.textContent?.includes('Drop to upload')) seen.push('zone');
+        }).observe(document.body, { subtree: true, childList: true });
+        return seen;
+      });
+      for (const selector of ['header img', 'tbody img', 'nav a'])
+        await dragInside(page, selector, join(directory, 'beside.txt'));
+      await page.getByTestId('files').setInputFiles(join(directory, 'album/one.txt'));
+      await uploadPanel(page).getByText('9 files uploaded').waitFor();
+      expect(await zones.jsonValue()).toEqual([]);
+      expect(await stored()).toHaveLength(9);
+    });
+  });
+
+  test.each([
+    ['the login page', '/dashboard/login', 'Continue with Google'],
+    ['an unknown page', '/dashboard/nowhere', 'There is no such page.'],
+    ['a page that could not be loaded', '/dashboard/', 'The service had an unexpected error.'],
+  ])('a file that is dropped on %s is not left to the browser, which would open it instead', async (_, path, text) => {
+    here = await visit(browser);
+    const { page } = here;
+    await page.route('**/api/v1/auth/me', (route) => route.fulfill({ status: 500, json: { error: 'internal_error' } }));
+    await page.goto(service.urls.root_url + path);
+    await page.getByText(text).waitFor();
+    const decided = await page.evaluateHandle(() => {
+      const decisions: unknown[] = [];
+      window.addEventListener('dragover', (event) =>
+        decisions.push([event.defaultPrevented, event.dataTransfer?.dropEffect]),
+      );
+      return decisions;
+    });
+    await drop(page, [join(directory, 'beside.txt')]);
+    expect(new Set(await decided.jsonValue().then((all) => all.map(String)))).toEqual(new Set(['true,none']));
+    await here.leave();
   });
 
   test('sends a large file directly to the storage, with a progress bar', async () => {

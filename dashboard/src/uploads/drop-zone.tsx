@@ -5,6 +5,7 @@ import { strings } from '../strings.ts';
 import { notifyError } from '../ui/notify.ts';
 import styles from './drop-zone.module.css';
 import { droppedFiles } from './dropped-files.ts';
+import { bringsFiles, hasFiles } from './drops.ts';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import { useUploadQueue } from './use-uploads.ts';
 
@@ -34,8 +35,8 @@ export function DropZone() {
       window.addEventListener(name, handle, { signal });
     let timer: ReturnType<typeof setTimeout> | undefined;
     on('dragover', (event) => {
-      if (!hasFiles(event.dataTransfer)) return;
-      event.preventDefault();
+      if (!event.dataTransfer || !bringsFiles(event.dataTransfer)) return;
+      event.dataTransfer.dropEffect = 'copy';
       setIsOver(true);
       clearTimeout(timer);
       timer = setTimeout(() => setIsOver(false), STILL_OVER_MS);
@@ -43,9 +44,7 @@ export function DropZone() {
     on('drop', (event) => {
       clearTimeout(timer);
       setIsOver(false);
-      if (!event.dataTransfer || !hasFiles(event.dataTransfer)) return;
-      event.preventDefault();
-      void take(event.dataTransfer);
+      if (event.dataTransfer && bringsFiles(event.dataTransfer)) void take(event.dataTransfer);
     });
     on('paste', ({ clipboardData, target }) => {
       // Some programs copy text together with a picture of it; when it is pasted into a field, only the text counts.
@@ -72,8 +71,4 @@ function notifyUnreadable(names: readonly string[]): void {
     strings.uploads.notRead(formatNumber(names.length), names.length === 1),
     names.slice(0, NAMES).join(', '),
   );
-}
-
-function hasFiles(transfer: DataTransfer | null): boolean {
-  return transfer?.types.includes('Files') === true;
 }
