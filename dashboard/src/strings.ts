@@ -195,6 +195,9 @@ export const strings = {
     noPlace: 'You have the maximum number of files. Delete one first.',
     notRead: (count: string, one: boolean) =>
       one ? '1 item cannot be read and is not uploaded' : `${count} items cannot be read and are not uploaded`,
+    leftOut: (count: string, one: boolean) =>
+      one ? '1 hidden or generated item is left out' : `${count} hidden or generated items are left out`,
+    uploadLeftOut: 'Upload them too',
   },
 
   apiKeys: {

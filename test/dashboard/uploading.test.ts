@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import type { Protocol } from 'playwright-core/types/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminProcessJson } from '../support/admin.ts';
 import {
@@ -52,6 +51,12 @@ async function drop(page: Page, files: string[]): Promise<void> {
   await devtools.detach();
 }
 
+/** What is dragged, in the words of the debugging protocol. */
+interface DragData {
+  readonly items: { mimeType: string; data: string }[];
+  readonly dragOperationsMask: number;
+}
+
 /**
  * Begins a drag by the mouse on an element of the page, and drops it on the page. Chromium drags an image with a file of its content. Its
  * debugging protocol leaves this file out, so `file` takes its place.
@@ -62,7 +67,7 @@ async function dragInside(page: Page, selector: string, file: string): Promise<v
   if (!box) throw new Error(`${selector} is not visible`);
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await devtools.send('Input.setInterceptDrags', { enabled: true });
-  const intercepted = new Promise<Protocol.Input.DragData>((resolve) =>
+  const intercepted = new Promise<DragData>((resolve) =>
     devtools.once('Input.dragIntercepted', ({ data }) => resolve(data)),
   );
   const mouse = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', far: number) =>
@@ -172,6 +177,30 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       expect(await stored()).toHaveLength(9);
     });
   });
+
+  test.for(['dropped', 'chosen'] as const)(
+    'hidden and generated items of a folder that is %s are left out and named, and uploaded only when asked for',
+    async (way) => {
+      const page = await arrive();
+      const folder = join(directory, `.project-${way}`);
+      const left = ['.git/config', '.git/hooks/one', 'node_modules/a/b.js', 'deep/.DS_Store', '.env', 'deep/Thumbs.db'];
+      for (const path of ['index.html', 'deep/page.html', ...left]) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), path);
+      }
+      if (way === 'dropped') await drop(page, [folder]);
+      else await page.getByTestId('folder').setInputFiles(folder);
+      await uploadPanel(page).getByText('2 files uploaded').waitFor();
+      const notice = page.getByRole('status').filter({ hasText: '5 hidden or generated items are left out' });
+      for (const path of ['.git', 'node_modules', 'deep/.DS_Store', '.env', 'deep/Thumbs.db'])
+        await notice.getByText(`.project-${way}/${path}`).waitFor();
+      expect((await stored()).map(({ name }) => name).sort()).toEqual(['index.html', 'page.html']);
+      await notice.getByRole('button', { name: 'Upload them too' }).click();
+      await uploadPanel(page).getByText('8 files uploaded').waitFor();
+      expect(await stored()).toHaveLength(8);
+      await here.leave();
+    },
+  );
 
   test.each([
     ['the login page', '/dashboard/login', 'Continue with Google'],
