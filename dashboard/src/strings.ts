@@ -162,6 +162,7 @@ export const strings = {
     removeSelected: 'Delete selected',
     unselect: 'Clear the selection',
     progress: (done: string, of: string) => `Deleting: ${done} of ${of} done`,
+    held: (duration: string, why: string) => `Waiting, ${duration}. ${why}`,
     stop: 'Stop',
     done: (count: string, one: boolean) => (one ? 'File deleted' : `${count} files deleted`),
     failed: (count: string, one: boolean) => (one ? '1 file was not deleted' : `${count} files were not deleted`),

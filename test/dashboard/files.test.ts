@@ -249,7 +249,9 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
         route.fulfill({ status, headers: { 'Retry-After': '30' }, json: { error } }),
       );
       await askToDelete();
-      await question.getByText(`Waiting. ${reason}`).waitFor();
+      const waits = question.getByText(/^Waiting, \d+ sec\. /).filter({ hasText: reason });
+      const first = await waits.textContent();
+      await expect.poll(() => waits.textContent()).not.toBe(first);
       await question.getByRole('button', { name: 'Stop' }).click();
       await question.waitFor({ state: 'hidden' });
     }

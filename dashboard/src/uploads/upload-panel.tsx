@@ -7,6 +7,7 @@ import { formatBytes, formatDuration, formatNumber, percentOf } from '../format.
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { keepFocus } from '../ui/keep-focus.ts';
+import { useEverySecond } from '../ui/use-every-second.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
 import { UploadRow } from './upload-row.tsx';
@@ -116,15 +117,6 @@ function OverallProgress({ sent, total, waiting }: { sent: number; total: number
       {parts.join(' · ')}
     </Text>
   );
-}
-
-/** Renders a component again every second. */
-function useEverySecond(): void {
-  const [, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((seconds) => seconds + 1), 1_000);
-    return () => clearInterval(timer);
-  }, []);
 }
 
 /** Announces when uploads start and how they ended, but not each file of a folder. */
