@@ -122,7 +122,9 @@ export const strings = {
     selectAll: 'Select all on this page',
     select: (name: string) => `Select ${name}`,
     copyLink: (name: string) => `Copy the link of ${name}`,
+    copyLinks: 'Copy links',
     open: (name: string) => `Open ${name}`,
+    download: (name: string) => `Download ${name}`,
     /** For screen readers, before the name of the button that opens the details. */
     detailsOf: 'Details of',
     remove: (name: string) => `Delete ${name}`,
@@ -150,6 +152,7 @@ export const strings = {
     created: 'Uploaded',
     id: 'ID (for the API)',
     open: 'Open',
+    download: 'Download',
     remove: 'Delete',
   },
 

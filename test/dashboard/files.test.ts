@@ -1,4 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, openAs, sharedBrowser, type Visit, type VisitOptions, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
@@ -139,6 +140,32 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     });
     await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();
     await page.getByRole('alert').getByText('The browser does not let this page copy.').waitFor();
+    await here.leave();
+  });
+
+  test('saves a file under its name, from its row and from its details', async () => {
+    const page = await open('/dashboard/?search=invoice');
+    const save = async (link: Locator) => {
+      const [download] = await Promise.all([here.context.waitForEvent('download'), link.click()]);
+      expect(download.suggestedFilename()).toBe('invoice 7.pdf');
+      expect(await readFile(await download.path(), 'utf8')).toBe('invoice 7.pdf');
+      // Only a headless browser keeps the empty tab of a download.
+      for (const tab of here.context.pages().filter((one) => one !== page)) await tab.close();
+    };
+    await save(page.getByRole('link', { name: 'Download invoice 7.pdf' }));
+    await page.getByRole('button', { name: 'Details of invoice 7.pdf' }).click();
+    await save(page.getByRole('dialog').getByRole('link', { name: 'Download' }));
+    await here.leave();
+  });
+
+  test('copies the links of all selected files, a line for each', async () => {
+    const page = await open('/dashboard/?search=picture-1');
+    await page.getByRole('checkbox', { name: 'Select picture-11.png' }).click();
+    await page.getByRole('checkbox', { name: 'Select picture-13.png' }).click({ modifiers: ['Shift'] });
+    await page.getByRole('button', { name: 'Copy links' }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const contents = await Promise.all(copied.split('\n').map(async (link) => (await fetch(link)).text()));
+    expect(contents).toEqual(['picture-13.png', 'picture-12.png', 'picture-11.png']);
     await here.leave();
   });
 

@@ -1,9 +1,12 @@
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
+import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
 import { keepFocus } from '../ui/keep-focus.ts';
+import { useCopy } from '../ui/use-copy.ts';
+import styles from './selection-bar.module.css';
 import type { Selection } from './use-selection.ts';
 
 /**
@@ -11,6 +14,7 @@ import type { Selection } from './use-selection.ts';
  * the user selects.
  */
 export function SelectionBar({ selection, onRemove }: { selection: Selection; onRemove: () => void }) {
+  const { isCopied, copy } = useCopy(selection.chosen.map(({ url }) => url).join('\n'));
   const unselect = () => {
     selection.clear();
     keepFocus();
@@ -25,8 +29,22 @@ export function SelectionBar({ selection, onRemove }: { selection: Selection; on
       <Text size="sm" fw={600}>
         {strings.remove.selected(formatNumber(selection.chosen.length))}
       </Text>
-      <Button color="red" size="compact-sm" leftSection={<IconTrash size={16} aria-hidden />} onClick={onRemove}>
-        {strings.remove.removeSelected}
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<IconLink size={16} aria-hidden className={styles.icon} />}
+        onClick={copy}
+      >
+        {isCopied ? strings.copied : strings.files.copyLinks}
+      </Button>
+      <Button
+        color="red"
+        size="compact-sm"
+        leftSection={<IconTrash size={16} aria-hidden className={styles.icon} />}
+        aria-label={strings.remove.removeSelected}
+        onClick={onRemove}
+      >
+        {strings.remove.confirm}
       </Button>
       <Tooltip label={strings.remove.unselect}>
         <ActionIcon aria-label={strings.remove.unselect} onClick={unselect}>
