@@ -324,6 +324,41 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     await here.leave();
   });
 
+  test('pauses an upload, which then uses no storage, and stores it once when it is resumed', async () => {
+    const page = await arrive();
+    // The first request of each upload gets no answer.
+    let waiting = 0;
+    for (const address of ['**/incoming/**', '**/api/v1/files']) {
+      await page.route(address, (route) => {
+        const sendsFile = ['PUT', 'POST'].includes(route.request().method());
+        if (!sendsFile || waiting >= 2) return route.fallback();
+        waiting++;
+      });
+    }
+    await writeFile(join(directory, 'film'), Buffer.alloc(5 * MIB));
+    await writeFile(join(directory, 'form'), Buffer.alloc(MIB));
+    await page.getByTestId('files').setInputFiles([join(directory, 'film'), join(directory, 'form')]);
+    await expect.poll(() => waiting).toBe(2);
+    const used = async () =>
+      (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
+    expect(await used()).toBe(5 * MIB);
+    await page.getByRole('button', { name: 'Pause the upload of form' }).click();
+    await rowOf(page, 'form').getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Pause the upload of film' }).click();
+    await uploadPanel(page).getByText('Paused at 0 of 2').waitFor();
+    await expect.poll(used).toBe(0);
+    await page.getByRole('button', { name: 'Resume the upload of form' }).click();
+    await rowOf(page, 'form').getByText('Stored').waitFor();
+    await rowOf(page, 'film').getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Resume the upload of film' }).click();
+    await uploadPanel(page).getByText('2 files uploaded').waitFor();
+    expect((await stored()).map(({ name, size_bytes }) => [name, size_bytes])).toEqual([
+      ['film', 5 * MIB],
+      ['form', MIB],
+    ]);
+    await here.leave();
+  });
+
   test(`stores all of a folder of ${FOLDER_FILES} files although some requests are 429`, async () => {
     const page = await arrive();
     const folder = join(directory, 'many');
