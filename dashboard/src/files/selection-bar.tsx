@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
+import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
 import IconLink from '@tabler/icons-react/dist/esm/icons/IconLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
@@ -26,25 +27,16 @@ export function SelectionBar({ selection, onRemove }: { selection: Selection; on
       role="toolbar"
       aria-label={strings.remove.selected(formatNumber(selection.chosen.length))}
     >
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={600} className={styles.count}>
         {strings.remove.selected(formatNumber(selection.chosen.length))}
       </Text>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<IconLink size={16} aria-hidden className={styles.icon} />}
-        onClick={copy}
-      >
-        {isCopied ? strings.copied : strings.files.copyLinks}
+      <Button size="compact-sm" variant="default" aria-label={strings.files.copyLinks} onClick={copy}>
+        {isCopied ? <IconCheck size={16} aria-hidden /> : <IconLink size={16} aria-hidden />}
+        <span className={styles.label}>{strings.files.copyLinks}</span>
       </Button>
-      <Button
-        color="red"
-        size="compact-sm"
-        leftSection={<IconTrash size={16} aria-hidden className={styles.icon} />}
-        aria-label={strings.remove.removeSelected}
-        onClick={onRemove}
-      >
-        {strings.remove.confirm}
+      <Button color="red" size="compact-sm" aria-label={strings.remove.removeSelected} onClick={onRemove}>
+        <IconTrash size={16} aria-hidden />
+        <span className={styles.label}>{strings.remove.removeSelected}</span>
       </Button>
       <Tooltip label={strings.remove.unselect}>
         <ActionIcon aria-label={strings.remove.unselect} onClick={unselect}>
