@@ -37,7 +37,7 @@ export function FileTable({ files, isStale, selection, onShow, onRemove }: FileT
           <Table.Th className={styles.select}>
             <Checkbox
               aria-label={words.selectAll}
-              disabled={!files}
+              disabled={!files || isStale}
               checked={files !== undefined && chosen.length === files.length}
               indeterminate={chosen.length > 0 && chosen.length < (files?.length ?? 0)}
               onChange={() => (chosen.length === files?.length ? selection.clear() : selection.all())}
