@@ -122,7 +122,9 @@ export const strings = {
     selectAll: 'Select all on this page',
     select: (name: string) => `Select ${name}`,
     copyLink: (name: string) => `Copy the link of ${name}`,
+    copyLinks: 'Copy links',
     open: (name: string) => `Open ${name}`,
+    download: (name: string) => `Download ${name}`,
     /** For screen readers, before the name of the button that opens the details. */
     detailsOf: 'Details of',
     remove: (name: string) => `Delete ${name}`,
@@ -150,6 +152,7 @@ export const strings = {
     created: 'Uploaded',
     id: 'ID (for the API)',
     open: 'Open',
+    download: 'Download',
     remove: 'Delete',
   },
 
@@ -162,6 +165,7 @@ export const strings = {
     removeSelected: 'Delete selected',
     unselect: 'Clear the selection',
     progress: (done: string, of: string) => `Deleting: ${done} of ${of} done`,
+    held: (duration: string, why: string) => `Waiting, ${duration}. ${why}`,
     stop: 'Stop',
     done: (count: string, one: boolean) => (one ? 'File deleted' : `${count} files deleted`),
     failed: (count: string, one: boolean) => (one ? '1 file was not deleted' : `${count} files were not deleted`),
@@ -176,12 +180,18 @@ export const strings = {
     speed: (perSecond: string) => `${perSecond}/s`,
     left: (duration: string) => `${duration} left`,
     waiting: 'Waiting',
+    paused: 'Paused',
+    pausedAll: (done: string, of: string) => `Paused at ${done} of ${of}`,
     held: (why: string) => `Waiting. ${why}`,
     heldFor: (duration: string) => `Waiting for the rate limit, ${duration}`,
     stored: 'Stored',
     sent: (sent: string, of: string) => `${sent} of ${of}`,
     finishing: 'Finishing…',
     cancel: (name: string) => `Cancel the upload of ${name}`,
+    pause: (name: string) => `Pause the upload of ${name}`,
+    resume: (name: string) => `Resume the upload of ${name}`,
+    pauseAll: 'Pause all',
+    resumeAll: 'Resume all',
     retry: (name: string) => `Upload ${name} again`,
     dismiss: (name: string) => `Remove ${name} from the list`,
     cancelAll: 'Cancel all',
@@ -195,6 +205,9 @@ export const strings = {
     noPlace: 'You have the maximum number of files. Delete one first.',
     notRead: (count: string, one: boolean) =>
       one ? '1 item cannot be read and is not uploaded' : `${count} items cannot be read and are not uploaded`,
+    leftOut: (count: string, one: boolean) =>
+      one ? '1 hidden or generated item is left out' : `${count} hidden or generated items are left out`,
+    uploadLeftOut: 'Upload them too',
   },
 
   apiKeys: {

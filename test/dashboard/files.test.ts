@@ -1,4 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, openAs, sharedBrowser, type Visit, type VisitOptions, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
@@ -75,6 +76,40 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     await here.leave();
   });
 
+  test('searches for whatever is typed as text, also after a reload, back and forward', async () => {
+    // An account of its own, so that the searches of other tests do not use up its rate limit.
+    const searcher = await service.newAccount();
+    await uploadThrough('inline', searcher, 'photo.jpg', 'photo');
+    here = await visit(browser);
+    const { page } = here;
+    await openAs(here, service, searcher.cookie);
+    await expect.poll(() => rows(page).count()).toBe(1);
+    const texts = ['true', 'null', '"x"', '[1]', '{}', '%', '+', '1e3', '2024'];
+    const finds = async (text: string) => {
+      await page.getByText(`No file has “${text}” in its name.`).waitFor();
+      expect(await search(page).inputValue()).toBe(text);
+      expect(new URL(page.url()).searchParams.get('search')).toBe(text);
+    };
+    for (const text of texts) {
+      await search(page).fill(text);
+      await finds(text);
+      await page.reload();
+      await finds(text);
+    }
+    await page.goBack();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    expect(await search(page).inputValue()).toBe('');
+    await page.goForward();
+    await finds('2024');
+    for (const blank of ['', '%20', '+%C2%A0']) {
+      await page.goto(`${service.urls.root_url}/dashboard/?search=${blank}`);
+      await expect.poll(() => rows(page).count()).toBe(1);
+      expect(await search(page).inputValue()).toBe('');
+      expect(new URL(page.url()).search).toBe('');
+    }
+    await here.leave();
+  });
+
   test('starts another search while the answer to the last one is pending', async () => {
     const page = await open('/dashboard/?search=nothing');
     await page.getByText('No file has “nothing” in its name.').waitFor();
@@ -110,6 +145,32 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     });
     await page.getByRole('button', { name: 'Copy the link of invoice 7.pdf' }).click();
     await page.getByRole('alert').getByText('The browser does not let this page copy.').waitFor();
+    await here.leave();
+  });
+
+  test('saves a file under its name, from its row and from its details', async () => {
+    const page = await open('/dashboard/?search=invoice');
+    const save = async (link: Locator) => {
+      const [download] = await Promise.all([here.context.waitForEvent('download'), link.click()]);
+      expect(download.suggestedFilename()).toBe('invoice 7.pdf');
+      expect(await readFile(await download.path(), 'utf8')).toBe('invoice 7.pdf');
+      // Only a headless browser keeps the empty tab of a download.
+      for (const tab of here.context.pages().filter((one) => one !== page)) await tab.close();
+    };
+    await save(page.getByRole('link', { name: 'Download invoice 7.pdf' }));
+    await page.getByRole('button', { name: 'Details of invoice 7.pdf' }).click();
+    await save(page.getByRole('dialog').getByRole('link', { name: 'Download' }));
+    await here.leave();
+  });
+
+  test('copies the links of all selected files, a line for each', async () => {
+    const page = await open('/dashboard/?search=picture-1');
+    await page.getByRole('checkbox', { name: 'Select picture-11.png' }).click();
+    await page.getByRole('checkbox', { name: 'Select picture-13.png' }).click({ modifiers: ['Shift'] });
+    await page.getByRole('button', { name: 'Copy links' }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const contents = await Promise.all(copied.split('\n').map(async (link) => (await fetch(link)).text()));
+    expect(contents).toEqual(['picture-13.png', 'picture-12.png', 'picture-11.png']);
     await here.leave();
   });
 
@@ -220,7 +281,9 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
         route.fulfill({ status, headers: { 'Retry-After': '30' }, json: { error } }),
       );
       await askToDelete();
-      await question.getByText(`Waiting. ${reason}`).waitFor();
+      const waits = question.getByText(/^Waiting, \d+ sec\. /).filter({ hasText: reason });
+      const first = await waits.textContent();
+      await expect.poll(() => waits.textContent()).not.toBe(first);
       await question.getByRole('button', { name: 'Stop' }).click();
       await question.waitFor({ state: 'hidden' });
     }

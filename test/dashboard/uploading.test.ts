@@ -1,10 +1,18 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminProcessJson } from '../support/admin.ts';
-import { HAS_BROWSER, openAccount, sharedBrowser, slowUploads, uploadPanel, type Visit } from '../support/browser.ts';
+import {
+  HAS_BROWSER,
+  openAccount,
+  sharedBrowser,
+  slowUploads,
+  uploadPanel,
+  type Visit,
+  visit,
+} from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -40,6 +48,43 @@ async function drop(page: Page, files: string[]): Promise<void> {
   const data = { items: [], files, dragOperationsMask: 1 };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
     await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  await devtools.detach();
+}
+
+/** What is dragged, in the words of the debugging protocol. */
+interface DragData {
+  readonly items: { mimeType: string; data: string }[];
+  readonly dragOperationsMask: number;
+}
+
+/**
+ * Begins a drag by the mouse on an element of the page, and drops it on the page. Chromium drags an image with a file of its content. Its
+ * debugging protocol leaves this file out, so `file` takes its place.
+ */
+async function dragInside(page: Page, selector: string, file: string): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`${selector} is not visible`);
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await devtools.send('Input.setInterceptDrags', { enabled: true });
+  const intercepted = new Promise<DragData>((resolve) =>
+    devtools.once('Input.dragIntercepted', ({ data }) => resolve(data)),
+  );
+  const mouse = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', far: number) =>
+    devtools.send('Input.dispatchMouseEvent', {
+      type,
+      x: x + far,
+      y: y + far,
+      button: 'left',
+      buttons: 1,
+      clickCount: 1,
+    });
+  await mouse('mousePressed', 0);
+  for (const far of [5, 10, 20]) await mouse('mouseMoved', far);
+  const data = { ...(await intercepted), files: [file] };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 500, data });
+  await mouse('mouseReleased', 20);
   await devtools.detach();
 }
 
@@ -112,6 +157,71 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       await uploadPanel(page).getByText('8 files uploaded').waitFor();
       expect((await stored())[0]).toMatchObject({ name: 'image.png', mime_type: 'image/png' });
     });
+
+    test('does not start when the logo, a thumbnail or a link of the page is dragged', async () => {
+      const { page } = here;
+      await page.locator('tbody img').waitFor();
+      // The page records the zone itself: a busy test could miss it.
+      const zones = await page.evaluateHandle(() => {
+        const seen: string[] = [];
+        new MutationObserver(() => {
+          if (document.body.textContent?.includes('Drop to upload')) seen.push('zone');
+        }).observe(document.body, { subtree: true, childList: true });
+        return seen;
+      });
+      for (const selector of ['header img', 'tbody img', 'nav a'])
+        await dragInside(page, selector, join(directory, 'beside.txt'));
+      await page.getByTestId('files').setInputFiles(join(directory, 'album/one.txt'));
+      await uploadPanel(page).getByText('9 files uploaded').waitFor();
+      expect(await zones.jsonValue()).toEqual([]);
+      expect(await stored()).toHaveLength(9);
+    });
+  });
+
+  test.for(['dropped', 'chosen'] as const)(
+    'hidden and generated items of a folder that is %s are left out and named, and uploaded only when asked for',
+    async (way) => {
+      const page = await arrive();
+      const folder = join(directory, `.project-${way}`);
+      const left = ['.git/config', '.git/hooks/one', 'node_modules/a/b.js', 'deep/.DS_Store', '.env', 'deep/Thumbs.db'];
+      for (const path of ['index.html', 'deep/page.html', ...left]) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), path);
+      }
+      if (way === 'dropped') await drop(page, [folder]);
+      else await page.getByTestId('folder').setInputFiles(folder);
+      await uploadPanel(page).getByText('2 files uploaded').waitFor();
+      const notice = page.getByRole('status').filter({ hasText: '5 hidden or generated items are left out' });
+      for (const path of ['.git', 'node_modules', 'deep/.DS_Store', '.env', 'deep/Thumbs.db'])
+        await notice.getByText(`.project-${way}/${path}`).waitFor();
+      expect((await stored()).map(({ name }) => name).sort()).toEqual(['index.html', 'page.html']);
+      await notice.getByRole('button', { name: 'Upload them too' }).click();
+      await uploadPanel(page).getByText('8 files uploaded').waitFor();
+      expect(await stored()).toHaveLength(8);
+      await here.leave();
+    },
+  );
+
+  test.each([
+    ['the login page', '/dashboard/login', 'Continue with Google'],
+    ['an unknown page', '/dashboard/nowhere', 'There is no such page.'],
+    ['a page that could not be loaded', '/dashboard/', 'The service had an unexpected error.'],
+  ])('a file that is dropped on %s is not left to the browser, which would open it instead', async (_, path, text) => {
+    here = await visit(browser);
+    const { page } = here;
+    await page.route('**/api/v1/auth/me', (route) => route.fulfill({ status: 500, json: { error: 'internal_error' } }));
+    await page.goto(service.urls.root_url + path);
+    await page.getByText(text).waitFor();
+    const decided = await page.evaluateHandle(() => {
+      const decisions: unknown[] = [];
+      window.addEventListener('dragover', (event) =>
+        decisions.push([event.defaultPrevented, event.dataTransfer?.dropEffect]),
+      );
+      return decisions;
+    });
+    await drop(page, [join(directory, 'beside.txt')]);
+    expect(new Set(await decided.jsonValue().then((all) => all.map(String)))).toEqual(new Set(['true,none']));
+    await here.leave();
   });
 
   test('sends a large file directly to the storage, with a progress bar', async () => {
@@ -211,6 +321,41 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     await uploadPanel(page).waitFor({ state: 'detached' });
     await expect.poll(used).toBe(0);
     expect(await stored()).toEqual([]);
+    await here.leave();
+  });
+
+  test('pauses an upload, which then uses no storage, and stores it once when it is resumed', async () => {
+    const page = await arrive();
+    // The first request of each upload gets no answer.
+    let waiting = 0;
+    for (const address of ['**/incoming/**', '**/api/v1/files']) {
+      await page.route(address, (route) => {
+        const sendsFile = ['PUT', 'POST'].includes(route.request().method());
+        if (!sendsFile || waiting >= 2) return route.fallback();
+        waiting++;
+      });
+    }
+    await writeFile(join(directory, 'film'), Buffer.alloc(5 * MIB));
+    await writeFile(join(directory, 'form'), Buffer.alloc(MIB));
+    await page.getByTestId('files').setInputFiles([join(directory, 'film'), join(directory, 'form')]);
+    await expect.poll(() => waiting).toBe(2);
+    const used = async () =>
+      (await account.bySession.request<{ storage_used_bytes: number }>('GET', '/auth/me')).body.storage_used_bytes;
+    expect(await used()).toBe(5 * MIB);
+    await page.getByRole('button', { name: 'Pause the upload of form' }).click();
+    await rowOf(page, 'form').getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Pause the upload of film' }).click();
+    await uploadPanel(page).getByText('Paused at 0 of 2').waitFor();
+    await expect.poll(used).toBe(0);
+    await page.getByRole('button', { name: 'Resume the upload of form' }).click();
+    await rowOf(page, 'form').getByText('Stored').waitFor();
+    await rowOf(page, 'film').getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Resume the upload of film' }).click();
+    await uploadPanel(page).getByText('2 files uploaded').waitFor();
+    expect((await stored()).map(({ name, size_bytes }) => [name, size_bytes])).toEqual([
+      ['film', 5 * MIB],
+      ['form', MIB],
+    ]);
     await here.leave();
   });
 

@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
+import { createRouter, stringifySearchWith } from '@tanstack/react-router';
 import { FileHostingError, type Profile } from '../../../clients/typescript/src/index.ts';
 import { failureOf } from '../api/failure.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
@@ -69,8 +69,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
-  // Search parameters are plain text; by default the router would parse `007` or `{}` as JSON.
-  parseSearch: parseSearchWith((value) => value),
+  // Search parameters are plain text. The router's own parsers would make numbers, true and false of some texts.
+  parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: stringifySearchWith(String),
 });
 

@@ -5,8 +5,11 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { guardDrops } from '../uploads/drops.ts';
 import { queryClient, router } from './app.ts';
 import { theme } from './theme.ts';
+
+guardDrops();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');

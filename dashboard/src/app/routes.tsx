@@ -30,7 +30,8 @@ interface LoginSearch {
   readonly return?: string;
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+/** A text of the address, without the spaces around it; undefined when nothing is left. */
+const text = (value: unknown) => (typeof value === 'string' && value.trim()) || undefined;
 
 const login = createRoute({
   getParentRoute: () => root,

@@ -1,4 +1,4 @@
-import { type ErrorCode, FileHostingError, type FileRecord } from '../../../clients/typescript/src/index.ts';
+import { FileHostingError, type FileRecord, type Wait } from '../../../clients/typescript/src/index.ts';
 import { hosting } from '../api/client.ts';
 
 const AT_ONCE = 4;
@@ -18,8 +18,8 @@ export interface DeletionOptions {
   readonly signal: AbortSignal;
   /** Called with the number of deleted files. */
   readonly onProgress: (done: number) => void;
-  /** Called with the reason when a deletion waits before its next request, and with undefined when one continues. */
-  readonly onHeld: (reason: ErrorCode | undefined) => void;
+  /** Called when a deletion waits before its next request. */
+  readonly onWait: (wait: Wait) => void;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface DeletionOptions {
  */
 export async function deleteAll(
   files: readonly FileRecord[],
-  { signal, onProgress, onHeld }: DeletionOptions,
+  { signal, onProgress, onWait }: DeletionOptions,
 ): Promise<Deletion> {
   const waiting = [...files];
   const failures: FileHostingError[] = [];
@@ -36,8 +36,7 @@ export async function deleteAll(
   const work = async () => {
     for (let file = waiting.shift(); file && !signal.aborted; file = waiting.shift()) {
       try {
-        await hosting.delete(file.id, { signal, retries: RETRIES, onWait: ({ code }) => onHeld(code) });
-        onHeld(undefined);
+        await hosting.delete(file.id, { signal, retries: RETRIES, onWait });
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof FileHostingError) || error.code === 'unauthorized') throw error;

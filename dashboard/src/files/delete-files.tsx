@@ -1,14 +1,15 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import type { ErrorCode, FileRecord, FilesPage } from '../../../clients/typescript/src/index.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { FileRecord, FilesPage, Wait } from '../../../clients/typescript/src/index.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
-import { formatNumber, percentOf } from '../format.ts';
+import { formatDuration, formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { notifyFailure } from '../ui/failed-request.tsx';
 import { messageFor, notifyError } from '../ui/notify.ts';
+import { useEverySecond } from '../ui/use-every-second.ts';
 import { useLast } from '../ui/use-last.ts';
 import { deleteAll } from './delete-all.ts';
 
@@ -16,6 +17,12 @@ const words = strings.remove;
 
 /** How many file names the dialog shows. */
 const NAMES = 5;
+
+/** A wait before the next request. */
+interface Held extends Pick<Wait, 'code'> {
+  /** In milliseconds, as `Date.now()`. */
+  readonly until: number;
+}
 
 interface DeleteFilesProps {
   /** The files to delete; undefined when the dialog is closed. */
@@ -28,13 +35,18 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
   const shown = useLast(files) ?? [];
   const queryClient = useQueryClient();
   const [done, setDone] = useState(0);
-  const [held, setHeld] = useState<ErrorCode>();
+  const [held, setHeld] = useState<Held>();
   const controller = useRef(new AbortController());
   const removal = useMutation({
     mutationFn: (chosen: readonly FileRecord[]) => {
       controller.current = new AbortController();
       const { signal } = controller.current;
-      return deleteAll(chosen, { signal, onProgress: setDone, onHeld: setHeld });
+      const onWait = ({ code, seconds }: Wait) => {
+        const wait = { code, until: Date.now() + 1_000 * seconds };
+        // Several deletions wait at the same time; the longest wait is shown.
+        setHeld((held) => (held && held.until > wait.until ? held : wait));
+      };
+      return deleteAll(chosen, { signal, onProgress: setDone, onWait });
     },
     onSuccess: ({ deleted, failures }) => {
       // Remove the files from the list at once, even if refetching it fails.
@@ -78,11 +90,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
             />
           </div>
         )}
-        {held !== undefined && (
-          <Text size="sm" c="dimmed" role="status">
-            {strings.uploads.held(strings.failures[held])}
-          </Text>
-        )}
+        {held && <HeldFor {...held} />}
         <Group justify="end">
           <Button variant="default" onClick={close} data-autofocus>
             {removal.isPending ? words.stop : strings.cancel}
@@ -93,6 +101,19 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
         </Group>
       </Stack>
     </Dialog>
+  );
+}
+
+/** Says why the deletion waits, and how much longer. */
+function HeldFor({ code, until }: Held) {
+  useEverySecond();
+  useEffect(() => announce(strings.failures[code]), [code]);
+  const seconds = (until - Date.now()) / 1_000;
+  if (seconds <= 0) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      {words.held(formatDuration(seconds), strings.failures[code])}
+    </Text>
   );
 }
 

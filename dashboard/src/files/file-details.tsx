@@ -1,4 +1,5 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
+import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../../../clients/typescript/src/index.ts';
@@ -7,6 +8,7 @@ import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useCopy } from '../ui/use-copy.ts';
 import { useLast } from '../ui/use-last.ts';
+import { downloadUrl } from './download-url.ts';
 import styles from './file-details.module.css';
 
 const words = strings.details;
@@ -57,16 +59,29 @@ export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
             </dd>
           </dl>
           <Group justify="space-between">
-            <Button
-              component="a"
-              variant="default"
-              href={shown.url}
-              target="_blank"
-              rel="noreferrer"
-              leftSection={<IconExternalLink size={16} aria-hidden />}
-            >
-              {words.open}
-            </Button>
+            <Group gap="xs">
+              <Button
+                component="a"
+                variant="default"
+                href={shown.url}
+                target="_blank"
+                rel="noreferrer"
+                leftSection={<IconExternalLink size={16} aria-hidden />}
+              >
+                {words.open}
+              </Button>
+              {/* In a tab of its own, because the answer is a page when the file was deleted meanwhile. */}
+              <Button
+                component="a"
+                variant="default"
+                href={downloadUrl(shown)}
+                target="_blank"
+                rel="noreferrer"
+                leftSection={<IconDownload size={16} aria-hidden />}
+              >
+                {words.download}
+              </Button>
+            </Group>
             <Button
               color="red"
               variant="outline"

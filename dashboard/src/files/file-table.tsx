@@ -1,10 +1,12 @@
 import { ActionIcon, Checkbox, Skeleton, Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../../../clients/typescript/src/index.ts';
 import { formatBytes, formatDate, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { CopyLink } from '../ui/copy-link.tsx';
+import { downloadUrl } from './download-url.ts';
 import styles from './file-table.module.css';
 import { Thumbnail } from './thumbnail.tsx';
 import type { Selection } from './use-selection.ts';
@@ -35,7 +37,7 @@ export function FileTable({ files, isStale, selection, onShow, onRemove }: FileT
           <Table.Th className={styles.select}>
             <Checkbox
               aria-label={words.selectAll}
-              disabled={!files}
+              disabled={!files || isStale}
               checked={files !== undefined && chosen.length === files.length}
               indeterminate={chosen.length > 0 && chosen.length < (files?.length ?? 0)}
               onChange={() => (chosen.length === files?.length ? selection.clear() : selection.all())}
@@ -117,9 +119,19 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
             target="_blank"
             rel="noreferrer"
             aria-label={words.open(name)}
-            className={styles.open}
+            className={styles.wide}
           >
             <IconExternalLink size={18} aria-hidden />
+          </ActionIcon>
+          <ActionIcon
+            component="a"
+            href={downloadUrl(file)}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={words.download(name)}
+            className={styles.wide}
+          >
+            <IconDownload size={18} aria-hidden />
           </ActionIcon>
           <ActionIcon aria-label={words.remove(name)} onClick={() => onRemove(file)}>
             <IconTrash size={18} aria-hidden />

@@ -4,18 +4,18 @@ import IconFolderUp from '@tabler/icons-react/dist/esm/icons/IconFolderUp.mjs';
 import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
 import { useRef } from 'react';
 import { strings } from '../strings.ts';
-import { MAX_UPLOAD_BYTES } from './max-upload.ts';
-import { useUploadQueue } from './use-uploads.ts';
+import { chosenFiles } from './found-files.ts';
+import { useTakeFiles } from './use-take-files.tsx';
 
 const words = strings.files;
 
 /** The button to choose files, with a menu to choose a folder. */
 export function ChooseFiles() {
-  const queue = useUploadQueue();
+  const takeFiles = useTakeFiles();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const take = ({ currentTarget }: React.ChangeEvent<HTMLInputElement>) => {
-    queue.add([...(currentTarget.files ?? [])], MAX_UPLOAD_BYTES);
+    takeFiles(chosenFiles([...(currentTarget.files ?? [])]));
     // Without this, choosing the same file again would fire no event.
     currentTarget.value = '';
   };

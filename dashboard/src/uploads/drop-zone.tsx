@@ -1,12 +1,10 @@
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { useEffect, useState } from 'react';
-import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
-import { notifyError } from '../ui/notify.ts';
 import styles from './drop-zone.module.css';
-import { droppedFiles } from './dropped-files.ts';
-import { MAX_UPLOAD_BYTES } from './max-upload.ts';
-import { useUploadQueue } from './use-uploads.ts';
+import { bringsFiles, hasFiles } from './drops.ts';
+import { droppedFiles } from './found-files.ts';
+import { useTakeFiles } from './use-take-files.tsx';
 
 /**
  * While something is dragged over the window, browsers fire an event at least every 350 ms. They do not always fire one when the dragged
@@ -14,28 +12,21 @@ import { useUploadQueue } from './use-uploads.ts';
  */
 const STILL_OVER_MS = 600;
 
-/** How many file names the message shows. */
-const NAMES = 5;
-
 /** Uploads files that are dropped anywhere in the window, or pasted. A zone is shown while files are dragged over the window. */
 export function DropZone() {
-  const queue = useUploadQueue();
+  const takeFiles = useTakeFiles();
   const [isOver, setIsOver] = useState(false);
 
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const take = async (transfer: DataTransfer) => {
-      const { files, unreadable } = await droppedFiles(transfer);
-      queue.add(files, MAX_UPLOAD_BYTES);
-      if (unreadable.length > 0) notifyUnreadable(unreadable);
-    };
+    const take = async (transfer: DataTransfer) => takeFiles(await droppedFiles(transfer));
     const on = <Name extends keyof WindowEventMap>(name: Name, handle: (event: WindowEventMap[Name]) => void) =>
       window.addEventListener(name, handle, { signal });
     let timer: ReturnType<typeof setTimeout> | undefined;
     on('dragover', (event) => {
-      if (!hasFiles(event.dataTransfer)) return;
-      event.preventDefault();
+      if (!event.dataTransfer || !bringsFiles(event.dataTransfer)) return;
+      event.dataTransfer.dropEffect = 'copy';
       setIsOver(true);
       clearTimeout(timer);
       timer = setTimeout(() => setIsOver(false), STILL_OVER_MS);
@@ -43,9 +34,7 @@ export function DropZone() {
     on('drop', (event) => {
       clearTimeout(timer);
       setIsOver(false);
-      if (!event.dataTransfer || !hasFiles(event.dataTransfer)) return;
-      event.preventDefault();
-      void take(event.dataTransfer);
+      if (event.dataTransfer && bringsFiles(event.dataTransfer)) void take(event.dataTransfer);
     });
     on('paste', ({ clipboardData, target }) => {
       // Some programs copy text together with a picture of it; when it is pasted into a field, only the text counts.
@@ -56,7 +45,7 @@ export function DropZone() {
       controller.abort();
       clearTimeout(timer);
     };
-  }, [queue]);
+  }, [takeFiles]);
 
   if (!isOver) return null;
   return (
@@ -65,15 +54,4 @@ export function DropZone() {
       <span>{strings.files.drop}</span>
     </div>
   );
-}
-
-function notifyUnreadable(names: readonly string[]): void {
-  notifyError(
-    strings.uploads.notRead(formatNumber(names.length), names.length === 1),
-    names.slice(0, NAMES).join(', '),
-  );
-}
-
-function hasFiles(transfer: DataTransfer | null): boolean {
-  return transfer?.types.includes('Files') === true;
 }

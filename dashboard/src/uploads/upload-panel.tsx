@@ -7,6 +7,7 @@ import { formatBytes, formatDuration, formatNumber, percentOf } from '../format.
 import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { keepFocus } from '../ui/keep-focus.ts';
+import { useEverySecond } from '../ui/use-every-second.ts';
 import styles from './upload-panel.module.css';
 import { isUnfinished, type Upload } from './upload-queue.ts';
 import { UploadRow } from './upload-row.tsx';
@@ -17,7 +18,14 @@ const words = strings.uploads;
 /** The maximum number of rows, since a folder may have thousands of files. Failed and running uploads come first. */
 const ROWS = 100;
 
-const ORDER: Readonly<Record<Upload['state'], number>> = { failed: 0, sending: 1, held: 2, waiting: 3, done: 4 };
+const ORDER: Readonly<Record<Upload['state'], number>> = {
+  failed: 0,
+  sending: 1,
+  held: 2,
+  paused: 3,
+  waiting: 4,
+  done: 5,
+};
 
 /** The panel with all uploads, over every page; hidden when there are none. */
 export function UploadPanel() {
@@ -28,6 +36,8 @@ export function UploadPanel() {
   const unfinished = uploads.filter(({ state }) => isUnfinished(state));
   const failed = uploads.filter(({ state }) => state === 'failed');
   const isBusy = unfinished.length > 0;
+  const paused = unfinished.filter(({ state }) => state === 'paused').length;
+  const isPaused = isBusy && paused === unfinished.length;
   // Only the current batch counts, so that the bar does not start nearly full.
   const batch = unfinished[0]?.batch;
   const counted = uploads.filter(
@@ -36,7 +46,7 @@ export function UploadPanel() {
   const done = counted.length - unfinished.length;
   const [sent, total] = [sum(counted, 'sentBytes'), sum(counted, 'sizeBytes')];
   const title = isBusy
-    ? words.busy(formatNumber(done), formatNumber(counted.length))
+    ? (isPaused ? words.pausedAll : words.busy)(formatNumber(done), formatNumber(counted.length))
     : words.done(formatNumber(done), done === 1);
   const failures = failed.length > 0 ? ` · ${words.failed(formatNumber(failed.length), failed.length === 1)}` : '';
   useAnnouncement(isBusy, uploads.length > 0 ? title + failures : '');
@@ -55,11 +65,11 @@ export function UploadPanel() {
               </Text>
             )}
           </Text>
-          {isBusy && (
+          {isBusy && !isPaused && (
             <OverallProgress
               sent={sent}
               total={total}
-              waiting={unfinished.filter(({ state }) => state !== 'sending').length}
+              waiting={unfinished.filter(({ state }) => state === 'waiting' || state === 'held').length}
             />
           )}
         </div>
@@ -93,7 +103,11 @@ export function UploadPanel() {
               <li className={styles.more}>{words.more(formatNumber(uploads.length - ROWS))}</li>
             )}
           </ul>
-          <Foot hasMany={unfinished.length > 1} hasFailed={failed.some(({ id }) => queue.canRetry(id))} />
+          <Foot
+            running={unfinished.length - paused}
+            paused={paused}
+            hasFailed={failed.some(({ id }) => queue.canRetry(id))}
+          />
         </>
       )}
     </Paper>
@@ -118,15 +132,6 @@ function OverallProgress({ sent, total, waiting }: { sent: number; total: number
   );
 }
 
-/** Renders a component again every second. */
-function useEverySecond(): void {
-  const [, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((seconds) => seconds + 1), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-}
-
 /** Announces when uploads start and how they ended, but not each file of a folder. */
 function useAnnouncement(isBusy: boolean, text: string): void {
   const latest = useRef(text);
@@ -137,28 +142,32 @@ function useAnnouncement(isBusy: boolean, text: string): void {
   }, [isBusy]);
 }
 
-function Foot({ hasMany, hasFailed }: { hasMany: boolean; hasFailed: boolean }) {
+/** The actions for several uploads. */
+function Foot({ running, paused, hasFailed }: { running: number; paused: number; hasFailed: boolean }) {
   const queue = useUploadQueue();
-  if (!hasMany && !hasFailed) return null;
+  const actions: [isShown: boolean, label: string, act: () => void][] = [
+    [hasFailed, words.retryAll, () => queue.retryAll()],
+    [running > 1, words.pauseAll, () => queue.pauseAll()],
+    [paused > 1, words.resumeAll, () => queue.resumeAll()],
+    [running + paused > 1, words.cancelAll, () => void queue.cancelAll()],
+  ];
+  const shown = actions.filter(([isShown]) => isShown);
+  if (shown.length === 0) return null;
   return (
     <Group className={styles.foot} justify="end" gap="xs">
-      {hasFailed && (
-        <Button size="compact-sm" variant="default" onClick={() => queue.retryAll()}>
-          {words.retryAll}
-        </Button>
-      )}
-      {hasMany && (
+      {shown.map(([, label, act]) => (
         <Button
+          key={label}
           size="compact-sm"
           variant="default"
           onClick={() => {
-            void queue.cancelAll();
+            act();
             keepFocus();
           }}
         >
-          {words.cancelAll}
+          {label}
         </Button>
-      )}
+      ))}
     </Group>
   );
 }

@@ -7,9 +7,9 @@ import { Speed } from './speed.ts';
 
 /**
  * The state of an upload. `held`: the upload waits after a temporary failure, for the rate limit, or for a new session; then it continues
- * by itself.
+ * by itself. `paused`: the upload waits for the user.
  */
-export type UploadState = 'waiting' | 'sending' | 'held' | 'done' | 'failed';
+export type UploadState = 'waiting' | 'sending' | 'held' | 'paused' | 'done' | 'failed';
 
 export interface Upload {
   readonly id: string;
@@ -32,7 +32,7 @@ interface Job {
   /** Every attempt to upload this file sends the same key, so that none makes a duplicate. */
   idempotencyKey: string;
   readonly controller: AbortController;
-  /** Resolves when the upload has ended; absent until it begins. */
+  /** Resolves when the upload has ended, or what it had sent before a pause is removed; absent until it begins. */
   running?: Promise<void>;
   /** The id of the unfinished upload that a failure has left in the service. It is deleted when the user gives the upload up. */
   uploadId?: string | undefined;
@@ -118,11 +118,35 @@ export class UploadQueue {
       const id = crypto.randomUUID();
       const upload = { id, batch, name: file.name, sizeBytes: file.size, sentBytes: 0 };
       if (file.size > maxBytes) return { ...upload, state: 'failed', failure: 'file_too_large' };
-      this.#jobs.set(id, { file, idempotencyKey: crypto.randomUUID(), controller: new AbortController() });
+      this.#jobs.set(id, newJob(file));
       return { ...upload, state: 'waiting' };
     });
     this.#set([...this.#uploads, ...uploads]);
     this.#startNext();
+  }
+
+  /**
+   * Pauses an upload until `resume`. What it has sent is given up, because an upload is one request, which cannot be continued. So the
+   * upload begins again later, under another Idempotency-Key.
+   */
+  pause(id: string): void {
+    const job = this.#jobs.get(id);
+    if (!job) return;
+    this.#jobs.set(id, { ...newJob(job.file), running: giveUp(job) });
+    this.#change(id, { state: 'paused', sentBytes: 0 });
+  }
+
+  pauseAll(): void {
+    for (const { id, state } of this.#uploads) if (isUnfinished(state) && state !== 'paused') this.pause(id);
+  }
+
+  resume(id: string): void {
+    this.#change(id, { state: 'waiting' });
+    this.#startNext();
+  }
+
+  resumeAll(): void {
+    for (const { id, state } of this.#uploads) if (state === 'paused') this.resume(id);
   }
 
   /** Cancels an upload and removes it. */
@@ -199,6 +223,7 @@ export class UploadQueue {
   }
 
   async #run(id: string, job: Job): Promise<void> {
+    await job.running;
     try {
       const record = await this.#untilStored(id, job);
       this.#jobs.delete(id);
@@ -220,6 +245,8 @@ export class UploadQueue {
     const { signal } = controller;
     let [latest, sent] = [0, 0];
     const onProgress = ({ attempt, sentBytes }: Progress) => {
+      // To remove what an aborted upload may have stored, the client may send it again.
+      if (signal.aborted) return;
       if (attempt === latest) this.#speed.add(sentBytes - sent);
       [latest, sent] = [attempt, sentBytes];
       this.#change(id, { state: 'sending', sentBytes });
@@ -269,7 +296,11 @@ function isUnderWay({ state }: Upload): boolean {
 }
 
 export function isUnfinished(state: UploadState): boolean {
-  return state === 'waiting' || state === 'sending' || state === 'held';
+  return state !== 'done' && state !== 'failed';
+}
+
+function newJob(file: File): Job {
+  return { file, idempotencyKey: crypto.randomUUID(), controller: new AbortController() };
 }
 
 /** Ends an upload, and deletes what it has left. If the deletion fails, its reserved storage becomes free when its ticket ends. */

@@ -1,6 +1,8 @@
 import { ActionIcon, Progress, Text } from '@mantine/core';
 import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs';
 import IconCircleCheck from '@tabler/icons-react/dist/esm/icons/IconCircleCheck.mjs';
+import IconPlayerPause from '@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs';
+import IconPlayerPlay from '@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs';
 import IconRefresh from '@tabler/icons-react/dist/esm/icons/IconRefresh.mjs';
 import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
 import { useQuery } from '@tanstack/react-query';
@@ -45,6 +47,16 @@ export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload })
           <IconRefresh size={18} aria-hidden />
         </ActionIcon>
       )}
+      {isUnfinished(state) && state !== 'paused' && (
+        <ActionIcon aria-label={words.pause(name)} onClick={() => queue.pause(id)}>
+          <IconPlayerPause size={18} aria-hidden />
+        </ActionIcon>
+      )}
+      {state === 'paused' && (
+        <ActionIcon aria-label={words.resume(name)} onClick={() => queue.resume(id)}>
+          <IconPlayerPlay size={18} aria-hidden />
+        </ActionIcon>
+      )}
       {state !== 'done' && (
         <ActionIcon
           aria-label={isUnfinished(state) ? words.cancel(name) : words.dismiss(name)}
@@ -61,6 +73,7 @@ function UploadStatus({ upload: { state, failure, sentBytes, sizeBytes } }: { up
   const { data: profile } = useQuery(profileQuery);
   if (state === 'done') return `${formatBytes(sizeBytes)} · ${words.stored}`;
   if (state === 'waiting') return `${formatBytes(sizeBytes)} · ${words.waiting}`;
+  if (state === 'paused') return `${formatBytes(sizeBytes)} · ${words.paused}`;
   if (state === 'sending')
     return sentBytes >= sizeBytes && sizeBytes > 0
       ? words.finishing
