@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -195,6 +195,77 @@ test('SIGINT ends npm start even while it is starting', async () => {
   child.kill('SIGINT');
   expect(await ended).toEqual([0, null]);
   await expect.poll(() => processesOn(dataDir)).toEqual([]);
+});
+
+describe('without everything that npm ci installs', () => {
+  const FOREIGN = process.platform === 'linux' ? 'darwin' : 'linux';
+  const PACKAGES = {
+    '': {},
+    'node_modules/needed': {},
+    'node_modules/needed/node_modules/nested': { dev: true },
+    'node_modules/native': { optional: true, os: [process.platform], cpu: [process.arch] },
+    'node_modules/foreign': { optional: true, os: [FOREIGN] },
+    'node_modules/of-foreign': { optional: true },
+  };
+  const INSTALL = 'run "npm ci --include=dev --include=optional".\n';
+
+  /** A project with the script of ours, in which only some packages are installed. */
+  async function projectWith(installed: readonly string[]): Promise<string> {
+    const project = await directory();
+    await mkdir(join(project, 'infra'));
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    const described = { scripts, devDependencies: { node: '24.0.0' } };
+    await writeFile(join(project, 'package.json'), JSON.stringify(described));
+    await writeFile(join(project, 'package-lock.json'), JSON.stringify({ packages: PACKAGES }));
+    await cp(join(ROOT, 'infra/check-installation.cjs'), join(project, 'infra/check-installation.cjs'));
+    for (const name of installed) {
+      await mkdir(join(project, 'node_modules', name), { recursive: true });
+      await writeFile(join(project, 'node_modules', name, 'package.json'), '{}');
+    }
+    return project;
+  }
+
+  async function run(project: string, command: string, args: readonly string[]) {
+    const child = spawn(command, args, { cwd: project, env: inherited(), stdio: ['ignore', 'ignore', 'pipe'] });
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    return { code, stderr };
+  }
+
+  const check = ['infra/check-installation.cjs'];
+  const ALL = ['needed', 'needed/node_modules/nested', 'native'];
+
+  test.each([
+    ['everything', ALL, ''],
+    ['no packages', [], `3 packages, such as needed, are not installed: ${INSTALL}`],
+    ['no package for development', ['needed', 'native'], `The package nested is not installed: ${INSTALL}`],
+    ['no binary package', ALL.slice(0, 2), `The package native is not installed: ${INSTALL}`],
+  ])('says what is missing and what to do: %s', async (_, installed, stderr) => {
+    const code = stderr === '' ? 0 : 1;
+    expect(await run(await projectWith(installed), process.execPath, check)).toEqual({ code, stderr });
+  });
+
+  test('says what to do when the Node of the project is missing and that of the machine is old', async () => {
+    const project = await projectWith(ALL);
+    await writeFile(join(project, 'old.cjs'), 'Object.defineProperty(process, "version", { value: "v20.20.2" })');
+    const { code, stderr } = await run(project, process.execPath, ['-r', './old.cjs', ...check]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^Node 20\.20\.2 is too old.* run "npm rebuild node .*or use Node 24 or newer\.\n$/,
+      ),
+    });
+  });
+
+  test.each(['start', 'test'])('npm run %s says so before anything else', async (script) => {
+    const { code, stderr } = await run(await projectWith([]), 'npm', ['run', '--silent', script]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(INSTALL) });
+  });
+
+  test('every script checks it first', async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    for (const script of Object.values(scripts))
+      expect(script).toMatch(/^node (-r .\/)?infra\/check-installation.cjs /);
+  });
 });
 
 describe('a start fails with one sentence', () => {
