@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
+import { FREE_BYTES, requireSpace } from '../../local-aws/host/disk.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
 import { goPastProxy, PROXY_TAKES_LOCALHOST } from '../../local-aws/host/proxy.ts';
 import { localStage } from '../stages/stages.ts';
@@ -34,6 +35,7 @@ try {
 async function start(port: number, dataDir: string): Promise<void> {
   localStage(process.env);
   started.push(await lockDataDir(dataDir));
+  requireSpace(dataDir, FREE_BYTES.start);
   await requireFreePort(port);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
   const assembly = join(dataDir, 'cdk.out');

@@ -276,15 +276,26 @@ describe('without everything that npm ci installs', () => {
   });
 });
 
+/** The NODE_OPTIONS that run a script before the program. */
+function runningFirst(script: string): string {
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`;
+}
+
 /** Makes Node refuse low ports, as many systems do for everyone but root. */
-const WITHOUT_LOW_PORTS = `--import=data:text/javascript,${encodeURIComponent(`
+const WITHOUT_LOW_PORTS = runningFirst(`
   import { Server } from 'node:net';
   const { listen } = Server.prototype;
   Server.prototype.listen = function (port, ...rest) {
     if (!(port > 0 && port < 1024)) return listen.call(this, port, ...rest);
     setImmediate(() => this.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' })));
     return this;
-  };`)}`;
+  };`);
+
+const WITH_FULL_DISK = runningFirst(`
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  fs.statfsSync = () => ({ bavail: 1, bsize: 4096 });
+  syncBuiltinESMExports();`);
 
 describe('a start fails with one sentence', () => {
   test.each([
@@ -296,6 +307,7 @@ describe('a start fails with one sentence', () => {
       { PORT: '80', NODE_OPTIONS: WITHOUT_LOW_PORTS },
       'Port 80 needs rights that you do not have: set PORT to one from 1024 on.',
     ],
+    ['a full disk', { NODE_OPTIONS: WITH_FULL_DISK }, 'The disk of /'],
     [
       'a limit that is not a number',
       { MAX_UPLOAD_SIZE_BYTES: 'many' },
