@@ -80,11 +80,13 @@ const total = async () => (await account.byKey.request('GET', '/files')).body.to
 const contentOf = async (link: string) => (await fetch(link.trim())).text();
 
 test.each(await readdir(join(EXAMPLES, 'node')))(
-  'the example node/%s uploads a file, and prints its link',
+  'the example node/%s uploads a file, prints its link, and never the key',
   async (example) => {
     await writeFile(join(folder, 'photo.jpg'), `by ${example}`);
     const link = await execute(process.execPath, [join(EXAMPLES, 'node', example)]);
     expect(await contentOf(link)).toBe(`by ${example}`);
+    const failed = execute(process.execPath, [join(EXAMPLES, 'node', example)], { FILE_HOSTING_KEY: 'svc_test_wrong' });
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.not.stringContaining('svc_test_wrong') });
   },
 );
 
