@@ -22,6 +22,8 @@ export async function buildDashboard(outDir: string): Promise<DashboardFiles> {
   const { pages, assets } = dashboardIn(outDir);
   const built = await build({
     configFile: join(DASHBOARD, 'vite.config.ts'),
+    // Other loaders write a compiled file into node_modules, which may be read-only.
+    configLoader: 'native',
     logLevel: 'silent',
     build: { outDir: pages, emptyOutDir: true },
   });

@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
+import { FREE_BYTES, requireSpace } from '../../local-aws/host/disk.ts';
 import { requireFreePort } from '../../local-aws/host/ports.ts';
+import { goPastProxy, PROXY_TAKES_LOCALHOST } from '../../local-aws/host/proxy.ts';
 import { localStage } from '../stages/stages.ts';
 import { reportFunction, requestLine } from './report.ts';
 import { synthesize } from './synthesize.ts';
@@ -23,6 +25,7 @@ const started: { close(): unknown }[] = [];
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 stopWithNpm();
+goPastProxy();
 try {
   await start(readPort(process.env.PORT), resolve(process.env.DATA_DIR || '.local'));
 } catch (error) {
@@ -32,6 +35,7 @@ try {
 async function start(port: number, dataDir: string): Promise<void> {
   localStage(process.env);
   started.push(await lockDataDir(dataDir));
+  requireSpace(dataDir, FREE_BYTES.start);
   await requireFreePort(port);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
   const assembly = join(dataDir, 'cdk.out');
@@ -68,6 +72,9 @@ function nextSteps(rootUrl: string, port: number): string {
     `  eval "$(${variables}npm run --silent try)"`,
     '  curl -F file=@README.md -H "Authorization: Bearer $FILE_HOSTING_KEY" $FILE_HOSTING_URL/api/v1/files',
     '',
+    ...(PROXY_TAKES_LOCALHOST
+      ? ['A proxy is set. Programs reach the service past it if NO_PROXY has localhost,127.0.0.1.']
+      : []),
     'Ctrl-C stops the service; the data stays.',
   ].join('\n');
 }
@@ -99,7 +106,7 @@ function stopWithNpm(): void {
 
 function readPort(text: string | undefined): number {
   const port = Number(text || DEFAULT_PORT);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  if (/^\d*$/.test(text ?? '') && port <= 65_535) return port;
   console.error(`PORT must be a whole number from 0 to 65535, not "${text}".`);
   return process.exit(1);
 }

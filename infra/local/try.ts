@@ -1,3 +1,4 @@
+import { goPastProxy } from '../../local-aws/host/proxy.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 
 /**
@@ -12,6 +13,7 @@ const DEFAULT_PORT = 8787;
 const EMAIL = 'you@example.com';
 const rootUrl = `http://localhost:${process.env.PORT || DEFAULT_PORT}`;
 
+goPastProxy();
 try {
   const key = await newKey();
   console.log(`export FILE_HOSTING_URL=${rootUrl}`);

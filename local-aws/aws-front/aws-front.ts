@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DiskFull, FREE_BYTES, requireSpace } from '../host/disk.ts';
 import { LogGroups } from '../logs/log-groups.ts';
 import type { CorsRule } from '../s3/cors.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
@@ -84,11 +85,11 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   let isClosing = false;
   const onUnexpected = (error: unknown) => {
     // A caller sees only a 500. When the front closes, the calls that it cuts off fail, which is no error.
-    if (!isClosing) console.error(error);
+    if (!isClosing) console.error(error instanceof DiskFull ? error.message : error);
   };
   const corsRules = new Map(buckets.map(({ name, cors = [] }) => [name, cors]));
   const jsonServices = [
-    createDynamoDbService(engine, account),
+    createDynamoDbService(engine, account, () => requireSpace(options.dataDir, FREE_BYTES.database)),
     secretsManager,
     createParameterService(options.parameters ?? {}, account),
     createLogsService(options.logGroups ?? new LogGroups([]), account),

@@ -16,7 +16,7 @@ type IndexCapacity = Readonly<Record<string, { readonly CapacityUnits: number }>
 type Detail = 'NONE' | 'TOTAL' | 'INDEXES';
 
 const READS = new Set(['GetItem', 'Query', 'Scan', 'BatchGetItem']);
-const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
+export const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
  * The capacity that a call consumed, from its answer. For a read that finds nothing, the engine may report no units, but DynamoDB charges

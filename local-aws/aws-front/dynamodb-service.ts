@@ -6,6 +6,7 @@ import {
   consumptionOf,
   missingUnits,
   refusedConsumption,
+  WRITES,
 } from './consumed-capacity.ts';
 import type { DynamoDbEngine, EngineReply } from './dynamodb-engine.ts';
 import { JsonError, type JsonService } from './json-protocol.ts';
@@ -13,8 +14,11 @@ import type { Permission } from './policy-evaluator.ts';
 import type { Account } from './principals.ts';
 import type { Call, PerformedReply } from './protocol.ts';
 
-/** DynamoDB: the engine performs the calls and says what they cost. */
-export function createDynamoDbService(engine: DynamoDbEngine, account: Account): JsonService {
+/**
+ * DynamoDB: the engine performs the calls and says what they cost.
+ * @param beforeWrite  runs before each call that writes, and may throw.
+ */
+export function createDynamoDbService(engine: DynamoDbEngine, account: Account, beforeWrite: () => void): JsonService {
   return {
     name: 'dynamodb',
     targetPrefix: 'DynamoDB_20120810.',
@@ -25,7 +29,10 @@ export function createDynamoDbService(engine: DynamoDbEngine, account: Account):
       return {
         tables,
         permissions: dynamoDbPermissions(operation, actions, account),
-        perform: () => perform(engine, operation, input, tables),
+        async perform() {
+          if (WRITES.has(operation)) beforeWrite();
+          return perform(engine, operation, input, tables);
+        },
         throttled: () => throttled(operation, tables),
         conflict: (table) => conflict(operation, tables, table),
       };

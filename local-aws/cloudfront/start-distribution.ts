@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { credentialsOf } from '../aws-front/principals.ts';
-import { type Listening, listen } from '../host/http-server.ts';
+import { type Listening, listenOnLocalhost } from '../host/http-server.ts';
 import type { Deployment, Properties, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 import type { WriteAccessLine } from './access-log.ts';
@@ -142,7 +142,7 @@ export async function startDistribution(options: DistributionOptions): Promise<L
   // CloudFront is no proxy, so it refuses CONNECT. Without this listener, Node would hang up without an answer.
   server.on('connect', (_message, socket: Duplex) => refuseMalformed(socket, undefined));
 
-  const { port, close } = await listen(server, options.port);
+  const { port, close } = await listenOnLocalhost(server, options.port);
   return {
     port,
     async close() {

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -40,8 +41,9 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
     useWriteAheadLog(dataDir);
   }
   const port = await freePort();
-  const java = [
-    'java',
+  const java = javaCommand();
+  const command = [
+    java,
     '-Xmx512m',
     // By default the heap begins with 1/64 of the machine's memory, a third of it for new objects. On a machine with 24 GB that takes
     // 85 MB more, and saves no processor time.
@@ -63,7 +65,7 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const script =
     'exec 3<&0; pids=$1; shift; "$@" <&- & engine=$!; echo $engine >"$pids"; ' +
     '{ cat <&3 >/dev/null; kill -TERM $engine 2>/dev/null; } & wait $engine';
-  const child = spawn('sh', ['-c', script, 'dynamodb-local', pidFile, ...java], {
+  const child = spawn('sh', ['-c', script, 'dynamodb-local', pidFile, ...command], {
     cwd: EMULATOR,
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -72,8 +74,11 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk).slice(-2_000);
   });
+  child.once('error', ({ message }) => {
+    stderr = message;
+  });
   const endpoint = `http://127.0.0.1:${port}`;
-  await waitForAnswer(endpoint, child, () => stderr);
+  await waitForAnswer(endpoint, child, (code) => whyEnded(code, java, stderr.trim()));
   return { endpoint, close: () => end(child) };
 }
 
@@ -96,10 +101,14 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-async function waitForAnswer(endpoint: string, child: ChildProcess, stderr: () => string): Promise<void> {
+async function waitForAnswer(
+  endpoint: string,
+  child: ChildProcess,
+  why: (code: number | null) => string,
+): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(whyEnded(child.exitCode, stderr().trim()));
+    if (child.exitCode !== null) throw new Error(why(child.exitCode));
     // Any HTTP answer shows that it is up: it answers an unsigned GET with 400.
     const up = await fetch(endpoint).then(
       () => true,
@@ -109,14 +118,28 @@ async function waitForAnswer(endpoint: string, child: ChildProcess, stderr: () =
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await end(child);
-  throw new Error(`DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${stderr().trim()}`);
+  throw new Error(why(null));
 }
 
-function whyEnded(code: number, stderr: string): string {
-  const install = 'install one, version 17 or newer (for example the package default-jre-headless).';
+/** The runtime in `JAVA_HOME`, as Java's own tools choose it, or else the one in the PATH. */
+function javaCommand(): string {
+  const { JAVA_HOME } = process.env;
+  const named = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : undefined;
+  return named !== undefined && existsSync(named) ? named : 'java';
+}
+
+/** @param code  the exit code of the shell around the engine; `null` when it still runs. */
+function whyEnded(code: number | null, java: string, stderr: string): string {
+  const install =
+    'install one, version 17 or newer (for example the package default-jre-headless), or set JAVA_HOME to it.';
+  if (code === null) return `DynamoDB Local did not answer within ${START_DEADLINE_MS / 1000} s: ${stderr}`;
   // A Mac without Java has a `java` that only prints this.
-  if (code === 127 || /Unable to locate a Java Runtime/.test(stderr)) return `No Java runtime was found: ${install}`;
-  if (/UnsupportedClassVersionError/.test(stderr)) return `The Java runtime is too old: ${install}`;
+  if (code === 127 || /Unable to locate a Java Runtime/.test(stderr)) {
+    const { JAVA_HOME } = process.env;
+    return `No Java runtime was found in ${JAVA_HOME ? `JAVA_HOME (${JAVA_HOME}) or ` : ''}the PATH: ${install}`;
+  }
+  if (code === 126) return `The Java runtime ${java} cannot be run: ${install}`;
+  if (/UnsupportedClassVersionError/.test(stderr)) return `The Java runtime ${java} is too old: ${install}`;
   return `DynamoDB Local ended with code ${code}: ${stderr}`;
 }
 

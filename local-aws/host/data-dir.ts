@@ -1,5 +1,6 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { access, constants, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** SQLite's code for a lock that another process holds. */
@@ -12,14 +13,22 @@ const SQLITE_BUSY = 5;
  */
 export async function lockDataDir(path: string): Promise<{ close(): void }> {
   try {
-    // Only for its owner, because files, tables and keys are in it.
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeDirectory(path);
     const lock = new DatabaseSync(join(path, 'lock'));
     lock.exec('BEGIN EXCLUSIVE');
     return { close: () => lock.close() };
   } catch (error) {
     const { errcode, message } = error as { errcode?: number; message: string };
     if (errcode === SQLITE_BUSY) throw new Error(`DATA_DIR ${path} is in use by another running instance.`);
-    throw new Error(`DATA_DIR ${path} cannot be written: ${message}.`);
+    throw new Error(`DATA_DIR ${path} cannot be written: ${message}. Set DATA_DIR to a folder that can be.`);
   }
+}
+
+/** Makes the directory only for its owner, because files, tables and keys are in it. */
+async function makeDirectory(path: string): Promise<void> {
+  // On a read-only file system, `mkdir` would say that there is no such directory.
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  await access(existing, constants.W_OK);
+  await mkdir(path, { recursive: true, mode: 0o700 });
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
+import { freePort, startListening } from './ports.ts';
 
 /**
  * The pieces of bodies that these servers forward are outside of V8's heap. By default V8 collects garbage in its whole heap after every 64
@@ -16,10 +17,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** @param port  0 takes a free one. @throws Error when the port is in use. */
+/** Listens on 127.0.0.1. @param port  0 takes a free one. @throws Error when the port is in use. */
 export async function listen(server: Server, port = 0): Promise<Listening> {
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await startListening(server, port, '127.0.0.1');
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
@@ -27,6 +27,30 @@ export async function listen(server: Server, port = 0): Promise<Listening> {
       server.close();
       server.closeAllConnections();
       await closed;
+    },
+  };
+}
+
+/**
+ * Listens on both addresses of `localhost`. Most programs try `::1` first, and would reach another server if one listened there.
+ * @param port  0 takes a free one. @throws Error when the port is in use.
+ */
+export async function listenOnLocalhost(server: Server, port: number): Promise<Listening> {
+  const onIpv4 = await listen(server, port || (await freePort()));
+  const options = { allowHalfOpen: true, noDelay: true };
+  const onIpv6 = createTcpServer(options, (socket) => server.emit('connection', socket));
+  try {
+    await startListening(onIpv6, onIpv4.port, '::1');
+  } catch (error) {
+    await onIpv4.close();
+    throw error;
+  }
+  return {
+    port: onIpv4.port,
+    async close() {
+      // Its connections belong to the other server, which ends them.
+      onIpv6.close();
+      await onIpv4.close();
     },
   };
 }

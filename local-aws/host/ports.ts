@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
 /** The ports of the servers. All listen on the loopback interface. */
@@ -15,7 +15,7 @@ interface Ports {
 /**
  * Chooses the ports, and stores the choice in `dataDir`, so that links stay valid.
  * @param app  the port of the app's distribution; 0 takes free ports for all.
- * @throws Error in one sentence when that port or the kept port of the identity provider is in use. The provider's address is part of the
+ * @throws Error in one sentence when that port or the kept port of the identity provider cannot be used. The provider's address is part of the
  *   identity of every account, so with another address users would not find their files.
  */
 export async function choosePorts(app: number, dataDir: string): Promise<Ports> {
@@ -23,13 +23,12 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Ports>;
   const chosen = new Set<number>();
   const choose = async (preferred: number): Promise<number> => {
-    for (let port = preferred || (await freePort()); port <= 65_535; port += 1) {
-      if (!chosen.has(port) && (await isFree(port))) {
-        chosen.add(port);
-        return port;
-      }
-    }
-    throw new Error(`There is no free port from ${preferred} on.`);
+    // After the highest port comes any other.
+    const next = async (port: number) => (port > 0 && port <= HIGHEST ? port : await freePort());
+    let port = await next(preferred);
+    while (chosen.has(port) || (await whyUnusable(port)) !== undefined) port = await next(port + 1);
+    chosen.add(port);
+    return port;
   };
 
   await requireFreePort(app);
@@ -48,9 +47,10 @@ export async function choosePorts(app: number, dataDir: string): Promise<Ports> 
   return ports;
 }
 
-/** @throws Error in one sentence when another process listens on the port. */
+/** @throws Error in one sentence when the app cannot have the port. */
 export async function requireFreePort(port: number): Promise<void> {
-  if (port !== 0 && !(await isFree(port))) throw new Error(`Port ${port} is in use: set PORT to a free one.`);
+  const reason = port === 0 ? undefined : await whyUnusable(port);
+  if (reason !== undefined) throw new Error(`${reason}.`);
 }
 
 /**
@@ -59,6 +59,7 @@ export async function requireFreePort(port: number): Promise<void> {
  */
 const [LOWEST, BEYOND] = [10_081, 32_768];
 const TRIES = 100;
+const HIGHEST = 65_535;
 
 /**
  * A random port that is free now. It is outside the range of outgoing connections, so that none of them takes it before a
@@ -67,23 +68,48 @@ const TRIES = 100;
 export async function freePort(): Promise<number> {
   for (let time = 0; time < TRIES; time++) {
     const port = randomInt(LOWEST, BEYOND);
-    if (await isFree(port)) return port;
+    if ((await whyTaken(port)) === undefined) return port;
   }
   throw new Error('There is no free port.');
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    if (server.listening) {
-      server.close();
-      await once(server, 'close');
+async function whyUnusable(port: number): Promise<string | undefined> {
+  const reason = await whyTaken(port);
+  if (reason !== undefined) return reason;
+  // `fetch` has the browsers' list of the ports of other protocols, such as 6000, and refuses them before it connects.
+  const { cause } = await fetch(`http://127.0.0.1:${port}`).then(
+    () => new Error(),
+    (error: Error) => error,
+  );
+  return (cause as Error | undefined)?.message === 'bad port'
+    ? `Browsers refuse port ${port}: set PORT to another one`
+    : undefined;
+}
+
+/** Tries to listen on both addresses of `localhost`. @returns a sentence when one of them cannot be had. */
+async function whyTaken(port: number): Promise<string | undefined> {
+  for (const host of ['127.0.0.1', '::1'] as const) {
+    const server = createServer();
+    try {
+      await startListening(server, port, host);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to a free one`;
+      if (code === 'EACCES') return `Port ${port} needs rights that you do not have: set PORT to one from 1024 on`;
+      return `Port ${port} cannot be used: ${message}`;
     }
+    if (server.listening) await once(server.close(), 'close');
+  }
+  return undefined;
+}
+
+/** Listens on that address. On a machine without IPv6 the server does not listen on `::1`, and nobody can. */
+export async function startListening(server: Server, port: number, host: '127.0.0.1' | '::1'): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (host === '127.0.0.1' || (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT')) throw error;
   }
 }

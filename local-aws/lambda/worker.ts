@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -126,8 +126,14 @@ function writeCompiled(file: string, source: string, data: Buffer): void {
   mkdirSync(dirname(file), { recursive: true });
   // Another thread may write the same file, and either thread may be killed while it writes.
   const temporary = `${file}.${process.pid}.${threadId}`;
-  writeFileSync(temporary, Buffer.concat([digestOf(source, data), data]));
-  renameSync(temporary, file);
+  try {
+    writeFileSync(temporary, Buffer.concat([digestOf(source, data), data]));
+    renameSync(temporary, file);
+  } catch (error) {
+    // On a full disk, each thread compiles the function by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    rmSync(temporary, { force: true });
+  }
 }
 
 /** V8 trusts compiled code, so it is used only when it is whole and was compiled from this source. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { appendFile, type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FREE_BYTES, requireSpace } from '../host/disk.ts';
 import { type Algorithm, createDigest } from './checksums.ts';
 
 /**
@@ -29,7 +30,7 @@ export interface Draft {
 
 /**
  * Streams content to a new file, in constant memory.
- * @throws what `content` throws; the file is then deleted. If the process dies meanwhile, the file stays until the store is
+ * @throws what `content` throws, or DiskFull; the file is then deleted. If the process dies meanwhile, the file stays until the store is
  *   opened again.
  */
 export async function writeDraft(
@@ -38,7 +39,7 @@ export async function writeDraft(
   algorithms: readonly Algorithm[],
 ): Promise<Draft> {
   const digests = new Map(algorithms.map((algorithm) => [algorithm, createDigest(algorithm)]));
-  const file = new PiecewiseFile(join(directory, randomUUID()));
+  const file = new PiecewiseFile(directory);
   let size = 0;
   try {
     for await (const chunk of content) {
@@ -58,13 +59,15 @@ export async function writeDraft(
 /** A new file to which pieces are written one after the other. While one is written, the next is collected. */
 class PiecewiseFile {
   readonly path: string;
+  readonly #directory: string;
   #file: FileHandle | undefined;
   #collected: Uint8Array[] = [];
   #collectedBytes = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(path: string) {
-    this.path = path;
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.path = join(directory, randomUUID());
   }
 
   /** @throws the error of the previous piece, when that piece could not be written. */
@@ -73,6 +76,7 @@ class PiecewiseFile {
     this.#collectedBytes += chunk.length;
     if (this.#collectedBytes < PIECE_BYTES) return;
     await this.#writing;
+    requireSpace(this.#directory, FREE_BYTES.content);
     this.#file ??= await open(this.path, 'wx');
     this.#writing = writeAll(this.#file, this.#collected, this.#collectedBytes);
     // The write is awaited with the next piece; until then its failure must not count as unhandled.
@@ -83,6 +87,7 @@ class PiecewiseFile {
 
   /** @returns what was collected and not written. */
   async close(): Promise<readonly Uint8Array[]> {
+    if (this.#collectedBytes > 0) requireSpace(this.#directory, FREE_BYTES.content);
     await this.#writing;
     await this.#file?.close();
     this.#file = undefined;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { FREE_BYTES, requireSpace } from '../host/disk.ts';
 import { BucketFiles } from './bucket-files.ts';
 import { copyObject, copyPart } from './copy-object.ts';
 import { listMultipartUploads, listObjects } from './listing.ts';
@@ -23,6 +24,7 @@ export interface S3Server {
 /**
  * An S3 server that keeps its data in a directory. It does the operations of the table below; `recogniseOperation` answers
  * `NotImplemented` to all others. It checks no signatures and no policies: its caller has done that.
+ * When the disk is full, it takes no content, and answers with DiskFull.
  * @param options  Only one process at a time may use `directory`. A bucket in it that `buckets` does not name is not served.
  */
 export async function openS3Server(options: {
@@ -40,7 +42,11 @@ export async function openS3Server(options: {
     buckets.set(name, { name, objects, uploads, created });
   }
   const handlers: Record<S3Operation, Handler> = {
-    HeadBucket: () => ({ status: 200 }),
+    HeadBucket() {
+      // A bucket that takes no object is not well, and programs ask this to learn whether it is.
+      requireSpace(directory, FREE_BYTES.content);
+      return { status: 200 };
+    },
     ListObjectsV2: listObjects,
     ListMultipartUploads: listMultipartUploads,
     CreateMultipartUpload: createMultipartUpload,

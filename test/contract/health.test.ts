@@ -1,4 +1,6 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { client } from '../support/client.ts';
 import { borrowTestService } from '../support/service.ts';
 
@@ -39,6 +41,38 @@ describe('contract: health', () => {
     fault.remove();
     expect([status, body]).toEqual([503, expected]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('the health check of npm start is 503 while the disk is full: the log says so, uploads fail, files can be deleted', async () => {
+    const { byKey } = await service.newAccount();
+    const { body: file } = await byKey.upload('old.txt', 'old');
+    const disk = vi.spyOn(fs, 'statfsSync');
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    const leave = (mebibytes: number) => {
+      disk.mockReturnValue({ bavail: mebibytes, bsize: 1024 * 1024 } as fs.StatsFs);
+      syncBuiltinESMExports();
+    };
+
+    leave(63);
+    const { status, body } = await firstHealth();
+    expect([status, body]).toEqual([503, { status: 'degraded', db: 'ok', storage: 'error' }]);
+    expect((await byKey.upload('new.txt', 'new')).status).toBe(503);
+    expect(log.mock.calls.flat()).toContainEqual(
+      expect.stringMatching(/^The disk of \/.* is full: 63 MiB are free, and 64 MiB are needed\.$/),
+    );
+    expect((await byKey.request('DELETE', `/files/${file.id}`)).status).toBe(200);
+
+    leave(31);
+    expect((await byKey.postJson('/uploads', { name: 'a', mime_type: 'text/plain', size_bytes: 1 })).status).toBe(503);
+    expect((await byKey.request('GET', '/files')).status).toBe(503);
+
+    leave(64);
+    expect((await firstHealth()).status).toBe(200);
+    expect((await byKey.upload('new.txt', 'new')).status).toBe(201);
   });
 
   test('the health check waits two seconds in all, not for each retry of the SDK', async () => {

@@ -163,7 +163,7 @@ describe('contract: retries', () => {
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request' }]);
   });
 
-  test('a retry of a ticket request gets the same ticket with a new URL, and after its completion the file', async () => {
+  test('a retry of a ticket request gets the same ticket with a URL that is signed again, and after its completion the file', async () => {
     const { byKey } = await service.newAccount();
     const request = { name: 'd.bin', mime_type: 'application/octet-stream', size_bytes: 3 };
     type Ticket = { id: string; upload: { url: string; headers: Record<string, string> } };

@@ -85,6 +85,20 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
     await opened.here.leave();
   });
 
+  test('Uppy makes one file when the answer to its first request is lost', async () => {
+    const opened = await open('uppy.js');
+    let requests = 0;
+    await opened.page.route('**/files', async (route) => {
+      requests += 1;
+      const answer = await route.fetch();
+      await (requests === 1 ? route.abort() : route.fulfill({ response: answer }));
+    });
+    await upload(opened, { ...UPPY, name: 'repeated.txt', bytes: 1_000 });
+    const { body } = await account.byKey.request('GET', '/files?search=repeated.txt');
+    expect([requests, body.total]).toEqual([2, 1]);
+    await opened.here.leave();
+  });
+
   test('Uppy with direct uploads sends the bytes to the storage, and completes the upload', async () => {
     const opened = await open('uppy-direct.js');
     const sent: string[] = [];
@@ -116,6 +130,7 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
   test('is served by a server that forwards no other requests', async () => {
     for (const [method, path] of [
       ['GET', '/files'],
+      ['GET', '/api/v1/files'],
       ['POST', '/api-keys'],
       ['DELETE', '/files/../api-keys/1'],
       ['GET', '/../server.mjs'],

@@ -1,9 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +14,8 @@ import { inherited } from '../support/inherited.ts';
 import { borrowTestService } from '../support/service.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
+/** Imported by its path, because its types are those of a browser, which this folder does not have. */
+const CLIENT: string = join(import.meta.dirname, '../../clients/typescript/src/index.ts');
 const run = promisify(execFile);
 
 let folder: string;
@@ -44,25 +49,95 @@ async function pathWith(scripts: Record<string, string>): Promise<string> {
   return `${directory}${delimiter}${process.env.PATH}`;
 }
 
+/**
+ * A way to the service that refuses the first request with 503, and loses the answer to the second, which has made a file.
+ * @returns its address.
+ */
+async function badWay(): Promise<string> {
+  let requests = 0;
+  const way = createServer((incoming, response) => {
+    requests += 1;
+    if (requests === 1) {
+      incoming.resume();
+      response.writeHead(503, { 'retry-after': '0' }).end('{"error":"service_unavailable"}');
+      return;
+    }
+    const isLost = requests === 2;
+    const { method, url, headers } = incoming;
+    const forwarded = request(service.urls.root_url + url, { method, headers }, (answer) => {
+      if (isLost) answer.resume().once('end', () => incoming.socket.destroy());
+      else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((up) => way.listen(0, '127.0.0.1', up));
+  onTestFinished(() => void way.close());
+  return `http://127.0.0.1:${(way.address() as AddressInfo).port}`;
+}
+
+const total = async () => (await account.byKey.request('GET', '/files')).body.total;
+
 const contentOf = async (link: string) => (await fetch(link.trim())).text();
 
 test.each(await readdir(join(EXAMPLES, 'node')))(
-  'the example node/%s uploads a file, and prints its link',
+  'the example node/%s uploads a file, prints its link, and never the key',
   async (example) => {
     await writeFile(join(folder, 'photo.jpg'), `by ${example}`);
     const link = await execute(process.execPath, [join(EXAMPLES, 'node', example)]);
     expect(await contentOf(link)).toBe(`by ${example}`);
+    const failed = execute(process.execPath, [join(EXAMPLES, 'node', example)], { FILE_HOSTING_KEY: 'svc_test_wrong' });
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.not.stringContaining('svc_test_wrong') });
   },
 );
 
-test('the example shell/upload.sh uploads files with any name, and prints their links', async () => {
-  const names = ['a.txt', 'two words; and, more.txt', "it's.txt", 'a","b\\.txt', 'naïve 日本.txt'];
-  for (const name of names) await writeFile(join(folder, name), `content of ${name}`);
-  const links = await execute('sh', [join(EXAMPLES, 'shell/upload.sh'), ...names]);
-  for (const [index, link] of links.trim().split('\n').entries())
-    expect(await contentOf(link)).toBe(`content of ${names[index]}`);
-  const failed = execute('sh', [join(EXAMPLES, 'shell/upload.sh'), 'a.txt'], { FILE_HOSTING_KEY: 'svc_test_wrong' });
-  await expect(failed).rejects.toThrow('401');
+describe('the example shell/upload.sh', () => {
+  const upload = (...names: string[]) => execute('sh', [join(EXAMPLES, 'shell/upload.sh'), ...names]);
+
+  test('uploads files with any name, each by itself, and prints their links', async () => {
+    const names = ['a.txt', 'two words; and, more.txt', "it's.txt", 'a","b\\.txt', 'naïve 日本.txt', '-'];
+    for (const name of names) await writeFile(join(folder, name), `content of ${name}`);
+    const links = await upload(...names);
+    for (const [index, link] of links.trim().split('\n').entries())
+      expect(await contentOf(link)).toBe(`content of ${names[index]}`);
+  });
+
+  test('makes two files of equal content', async () => {
+    const before = Number(await total());
+    for (const name of ['one.txt', 'two.txt']) await writeFile(join(folder, name), 'the same');
+    const links = (await upload('one.txt', 'two.txt', 'two.txt')).trim().split('\n');
+    expect(links.map((link) => link.split('/').at(-1))).toEqual(['one.txt', 'two.txt', 'two.txt']);
+    expect(await total()).toBe(before + 3);
+  });
+
+  test('repeats an upload after a 503 and a lost answer, and makes one file', async () => {
+    const before = Number(await total());
+    await writeFile(join(folder, 'a.txt'), 'repeated');
+    const link = await execute('sh', [join(EXAMPLES, 'shell/upload.sh'), 'a.txt'], {
+      FILE_HOSTING_URL: await badWay(),
+    });
+    expect(await contentOf(link)).toBe('repeated');
+    expect(await total()).toBe(before + 1);
+  });
+
+  test('uploads nothing, and says why, when one of its arguments is no file', async () => {
+    const before = await total();
+    await writeFile(join(folder, 'a.txt'), 'a');
+    await mkdir(join(folder, 'sub'));
+    await run('mkfifo', [join(folder, 'pipe')]);
+    for (const name of ['sub', 'none.txt', 'pipe'])
+      await expect(upload('a.txt', name)).rejects.toMatchObject({
+        code: 1,
+        stderr: `${name} is no file that can be read, so nothing was uploaded.\n`,
+      });
+    expect(await total()).toBe(before);
+  });
+
+  test('ends with the error of the service, or names the variable that is missing', async () => {
+    await writeFile(join(folder, 'a.txt'), 'a');
+    const args = [join(EXAMPLES, 'shell/upload.sh'), 'a.txt'];
+    await expect(execute('sh', args, { FILE_HOSTING_KEY: 'svc_test_wrong' })).rejects.toThrow('unauthorized');
+    await expect(execute('sh', args, { FILE_HOSTING_KEY: '' })).rejects.toThrow('FILE_HOSTING_KEY: set it to');
+  });
 });
 
 test.each(['upload.sh photo.png', 'shot.sh'])(
@@ -110,9 +185,21 @@ describe('the example shell/shot.sh', () => {
   });
 
   test('uploads nothing when the user cancels the screenshot', async () => {
-    const before = (await account.byKey.request('GET', '/files')).body.total;
+    const before = await total();
     await expect(shot(await pathWith({ flameshot: 'exit 0' }), { WAYLAND_DISPLAY: '' })).rejects.toThrow();
-    expect((await account.byKey.request('GET', '/files')).body.total).toBe(before);
+    expect(await total()).toBe(before);
+  });
+
+  test('fails where a command follows it as well, copies nothing then, and prints the error of the service', async () => {
+    const COPIED = join(folder, 'copied');
+    const PATH = await pathWith({ flameshot: 'printf picture', 'wl-copy': COPY });
+    const command = `. ${join(EXAMPLES, 'shell/shot.sh')}; shot && echo followed`;
+    const variables = { PATH, COPIED, WAYLAND_DISPLAY: '', FILE_HOSTING_KEY: 'svc_test_wrong' };
+    await expect(execute('sh', ['-c', command], variables)).rejects.toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('unauthorized'),
+    });
+    await expect(readFile(COPIED)).rejects.toThrow('ENOENT');
   });
 });
 
@@ -131,11 +218,12 @@ describe('the example github-actions.yml', async () => {
     }))
     .filter(({ script }) => script !== undefined);
 
-  test('uploads what was built, and comments its link on the pull request', async () => {
+  test('uploads what was built, also over a connection that fails, and comments its link on the pull request', async () => {
+    const [before, url] = [Number(await total()), await badWay()];
     const outputs = join(folder, 'outputs');
     const PATH = await pathWith({ gh: `printf '%s\\n' "$@" > "${join(folder, 'gh')}"` });
     const contexts: Record<string, () => Promise<string>> = {
-      'vars.FILE_HOSTING_URL': async () => service.urls.root_url,
+      'vars.FILE_HOSTING_URL': async () => url,
       'secrets.FILE_HOSTING_KEY': async () => account.key,
       'github.run_id': async () => '17',
       'github.run_attempt': async () => '1',
@@ -153,14 +241,15 @@ describe('the example github-actions.yml', async () => {
     for (const { script, variables } of steps) {
       const env: Record<string, string> = { PATH, GITHUB_OUTPUT: outputs };
       for (const [name, value] of Object.entries(variables)) env[name] = await filled(value);
-      // GitHub runs scripts with these options.
-      await execute('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', String(script)], env);
+      // GitHub runs the script of a step that names no shell with this option.
+      await execute('bash', ['-e', '-c', String(script)], env);
     }
-    const [pr, comment, url, flag, body = ''] = (await readFile(join(folder, 'gh'), 'utf8')).split('\n');
-    expect([pr, comment, url, flag]).toEqual(['pr', 'comment', 'https://github.com/a/b/pull/1', '--body']);
+    const [pr, comment, request, flag, body = ''] = (await readFile(join(folder, 'gh'), 'utf8')).split('\n');
+    expect([pr, comment, request, flag]).toEqual(['pr', 'comment', 'https://github.com/a/b/pull/1', '--body']);
     const stored = await fetch(body.slice(body.indexOf('http')));
     const built = await readFile(join(folder, 'build.tar.gz'));
     expect(Buffer.from(await stored.arrayBuffer()).equals(built)).toBe(true);
+    expect(await total()).toBe(before + 1);
   });
 
   test('asks for no more permissions than it needs, and pins what it uses', () => {
@@ -170,22 +259,60 @@ describe('the example github-actions.yml', async () => {
 });
 
 describe('the example browser/server.mjs', () => {
-  /** Starts the server of the examples with the folder of the test as its page. @returns its address. */
-  async function start(): Promise<string> {
-    const variables = {
-      FILE_HOSTING_URL: service.urls.root_url,
-      FILE_HOSTING_KEY: account.key,
-      PAGE: folder,
-      PORT: '0',
-    };
-    const server = spawn(process.execPath, [join(EXAMPLES, 'browser/server.mjs')], {
-      env: { ...inherited(), ...variables },
-      stdio: ['ignore', 'pipe', 'ignore'],
+  const launch = (variables: Record<string, string>) =>
+    spawn(process.execPath, [join(EXAMPLES, 'browser/server.mjs')], {
+      env: { ...inherited(), FILE_HOSTING_KEY: account.key, PAGE: folder, PORT: '0', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+
+  /** Starts the server of the examples with the folder of the test as its page. @returns its address. */
+  async function start(url = service.urls.root_url): Promise<string> {
+    const server = launch({ FILE_HOSTING_URL: url });
     onTestFinished(() => void server.kill());
     const lines = createInterface({ input: server.stdout });
     return new Promise((resolve) => lines.once('line', resolve));
   }
+
+  test('serves the client, which uploads in both ways, reads and deletes', async () => {
+    const { FileHosting } = await import(CLIENT);
+    const hosting = new FileHosting({ url: await start() });
+    for (const [name, bytes] of [
+      ['small.bin', 1_000],
+      ['large.bin', 5_000_000],
+    ] as const) {
+      const content = new Uint8Array(bytes).fill(bytes % 251);
+      const file = await hosting.upload(content, { name, idempotencyKey: name });
+      expect((await hosting.upload(content, { name, idempotencyKey: name })).id).toBe(file.id);
+      expect(await hosting.get(file.id)).toEqual(file);
+      expect((await (await fetch(file.url)).arrayBuffer()).byteLength).toBe(bytes);
+      await hosting.delete(file.id);
+      expect((await account.byKey.request('GET', `/files/${file.id}`)).status).toBe(404);
+    }
+    await expect(hosting.list({ retries: 0 })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('passes on what the client learns from answers, and answers as the service does when that cannot be reached', async () => {
+    const body = () => {
+      const form = new FormData();
+      form.append('file', new Blob(['paced']), 'paced.txt');
+      return form;
+    };
+    const { headers } = await fetch(`${await start()}/files`, { method: 'POST', body: body() });
+    for (const name of ['RateLimit', 'RateLimit-Policy', 'X-Request-Id'])
+      expect(headers.get(name), name).not.toBeNull();
+    const away = await fetch(`${await start('http://127.0.0.1:9')}/files`, { method: 'POST', body: body() });
+    expect([away.status, await away.json()]).toEqual([503, { error: 'service_unavailable' }]);
+  });
+
+  test.each<Record<string, string>>([
+    { FILE_HOSTING_URL: '' },
+    { FILE_HOSTING_URL: 'files' },
+    { FILE_HOSTING_URL: 'http://a', FILE_HOSTING_KEY: '' },
+  ])('does not start with %o', async (variables) => {
+    const server = launch(variables);
+    const [stderr, [code]] = await Promise.all([text(server.stderr), once(server, 'exit')]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^Set FILE_HOSTING_URL [^\n]*\n$/) });
+  });
 
   test('keeps running when a visitor disconnects in the middle of a file', async () => {
     await writeFile(join(folder, 'page.js'), Buffer.alloc(20_000_000, ' '));
@@ -204,12 +331,13 @@ describe('the example browser/server.mjs', () => {
 
   test('does not upload for a page of another site', async () => {
     const address = await start();
-    const upload = (site: string) => {
+    const upload = (headers: Record<string, string>) => {
       const body = new FormData();
       body.append('file', new Blob(['forged']), 'forged.txt');
-      return fetch(`${address}/files`, { method: 'POST', headers: { 'sec-fetch-site': site }, body });
+      return fetch(`${address}/files`, { method: 'POST', headers, body });
     };
-    expect((await upload('cross-site')).status).toBe(403);
-    expect((await upload('same-origin')).status).toBe(201);
+    expect((await upload({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await upload({ origin: 'https://example.com' })).status).toBe(403);
+    expect((await upload({ 'sec-fetch-site': 'same-origin', origin: address })).status).toBe(201);
   });
 });

@@ -58,6 +58,7 @@ const MALFORMED: readonly (readonly [what: string, bytes: string])[] = [
     'a chunk size that is not a number',
     rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], 'zz\r\n'),
   ],
+  ['a method of no standard', rawRequest('FOO /')],
   [
     'a chunk size of 18 digits',
     rawRequest('POST /api/v1/files', [form, 'Transfer-Encoding: chunked'], `${'f'.repeat(18)}\r\n`),

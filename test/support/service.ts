@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { setDefaultResultOrder } from 'node:dns';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,9 @@ import { TABLES, type TableName } from '../../shared/tables.ts';
 import { type Credentials, writeAccount } from './accounts.ts';
 import { type Client, client } from './client.ts';
 import { departures } from './openapi-check.ts';
+
+// The service listens on both addresses of `localhost`. Tests look for 127.0.0.1 in its logs.
+setDefaultResultOrder('ipv4first');
 
 /** An account with a session and one API key. */
 export interface TestAccount extends Credentials {

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -48,6 +48,9 @@ interface Started {
   readonly lines: string[];
 }
 
+/** A proxy that nobody can reach, and an order to Node to use it. */
+const AWAY = { HTTP_PROXY: 'http://127.0.0.1:9', NODE_USE_ENV_PROXY: '1' };
+
 /** Waits for the line `READY`. */
 async function ready(environment: Record<string, string>): Promise<Started> {
   const child = launch(environment);
@@ -79,7 +82,7 @@ describe('a start', () => {
   beforeAll(async () => {
     dataDir = await directory();
     port = String(await freePort());
-    environment = { PORT: port, DATA_DIR: dataDir, RATE_LIMIT_LISTS_PER_MINUTE: '7' };
+    environment = { PORT: port, DATA_DIR: dataDir, RATE_LIMIT_LISTS_PER_MINUTE: '7', ...AWAY };
     first = await ready(environment);
     const { cookies } = await logIn({ startUrl: `${first.urls.base_url}/auth/google`, email: 'me@example.com' });
     const made = await client(first.urls.base_url, { cookie: cookies }).postJson('/api-keys', { name: 'test' });
@@ -102,10 +105,15 @@ describe('a start', () => {
     await expect.poll(() => first.lines.join('\n')).toContain('Ctrl-C stops');
     const pasted = first.lines.slice(ready + 1).filter((line) => line.startsWith('  '));
     expect(pasted).toHaveLength(2);
-    const { stdout } = await promisify(execFile)('sh', ['-ec', pasted.join('\n')], { cwd: ROOT, env: inherited() });
+    const env = { ...inherited(), ...AWAY };
+    const { stdout } = await promisify(execFile)('sh', ['-ec', pasted.join('\n')], { cwd: ROOT, env });
     const file = JSON.parse(stdout);
     expect(file).toMatchObject({ name: 'README.md', url: expect.stringContaining(first.urls.cdn_url) });
     expect(await (await fetch(file.url)).text()).toBe(await readFile(join(ROOT, 'README.md'), 'utf8'));
+  });
+
+  test('says how programs get past a proxy', async () => {
+    await expect.poll(() => first.lines.join('\n')).toContain('if NO_PROXY has localhost,127.0.0.1.');
   });
 
   test('takes the limits from the environment', async () => {
@@ -197,9 +205,109 @@ test('SIGINT ends npm start even while it is starting', async () => {
   await expect.poll(() => processesOn(dataDir)).toEqual([]);
 });
 
+describe('without everything that npm ci installs', () => {
+  const FOREIGN = process.platform === 'linux' ? 'darwin' : 'linux';
+  const PACKAGES = {
+    '': {},
+    'node_modules/needed': {},
+    'node_modules/needed/node_modules/nested': { dev: true },
+    'node_modules/native': { optional: true, os: [process.platform], cpu: [process.arch] },
+    'node_modules/foreign': { optional: true, os: [FOREIGN] },
+    'node_modules/of-foreign': { optional: true },
+  };
+  const INSTALL = 'run "npm ci --include=dev --include=optional".\n';
+
+  /** A project with the script of ours, in which only some packages are installed. */
+  async function projectWith(installed: readonly string[]): Promise<string> {
+    const project = await directory();
+    await mkdir(join(project, 'infra'));
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    const described = { scripts, devDependencies: { node: '24.0.0' } };
+    await writeFile(join(project, 'package.json'), JSON.stringify(described));
+    await writeFile(join(project, 'package-lock.json'), JSON.stringify({ packages: PACKAGES }));
+    await cp(join(ROOT, 'infra/check-installation.cjs'), join(project, 'infra/check-installation.cjs'));
+    for (const name of installed) {
+      await mkdir(join(project, 'node_modules', name), { recursive: true });
+      await writeFile(join(project, 'node_modules', name, 'package.json'), '{}');
+    }
+    return project;
+  }
+
+  async function run(project: string, command: string, args: readonly string[]) {
+    const child = spawn(command, args, { cwd: project, env: inherited(), stdio: ['ignore', 'ignore', 'pipe'] });
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    return { code, stderr };
+  }
+
+  const check = ['infra/check-installation.cjs'];
+  const ALL = ['needed', 'needed/node_modules/nested', 'native'];
+
+  test.each([
+    ['everything', ALL, ''],
+    ['no packages', [], `3 packages, such as needed, are not installed: ${INSTALL}`],
+    ['no package for development', ['needed', 'native'], `The package nested is not installed: ${INSTALL}`],
+    ['no binary package', ALL.slice(0, 2), `The package native is not installed: ${INSTALL}`],
+  ])('says what is missing and what to do: %s', async (_, installed, stderr) => {
+    const code = stderr === '' ? 0 : 1;
+    expect(await run(await projectWith(installed), process.execPath, check)).toEqual({ code, stderr });
+  });
+
+  test('says what to do when the Node of the project is missing and that of the machine is old', async () => {
+    const project = await projectWith(ALL);
+    await writeFile(join(project, 'old.cjs'), 'Object.defineProperty(process, "version", { value: "v20.20.2" })');
+    const { code, stderr } = await run(project, process.execPath, ['-r', './old.cjs', ...check]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^Node 20\.20\.2 is too old.* run "npm rebuild node .*or use Node 24 or newer\.\n$/,
+      ),
+    });
+  });
+
+  test.each(['start', 'test'])('npm run %s says so before anything else', async (script) => {
+    const { code, stderr } = await run(await projectWith([]), 'npm', ['run', '--silent', script]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(INSTALL) });
+  });
+
+  test('every script checks it first', async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    for (const script of Object.values(scripts))
+      expect(script).toMatch(/^node (-r .\/)?infra\/check-installation.cjs /);
+  });
+});
+
+/** The NODE_OPTIONS that run a script before the program. */
+function runningFirst(script: string): string {
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`;
+}
+
+/** Makes Node refuse low ports, as many systems do for everyone but root. */
+const WITHOUT_LOW_PORTS = runningFirst(`
+  import { Server } from 'node:net';
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function (port, ...rest) {
+    if (!(port > 0 && port < 1024)) return listen.call(this, port, ...rest);
+    setImmediate(() => this.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' })));
+    return this;
+  };`);
+
+const WITH_FULL_DISK = runningFirst(`
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  fs.statfsSync = () => ({ bavail: 1, bsize: 4096 });
+  syncBuiltinESMExports();`);
+
 describe('a start fails with one sentence', () => {
   test.each([
     ['a port that is not a number', { PORT: 'http' }, 'PORT must be a whole number from 0 to 65535, not "http".'],
+    ['a port beyond the highest', { PORT: '65536' }, 'PORT must be a whole number from 0 to 65535, not "65536".'],
+    ['a port in another notation', { PORT: '0x50' }, 'PORT must be a whole number from 0 to 65535, not "0x50".'],
+    [
+      'a port that needs more rights',
+      { PORT: '80', NODE_OPTIONS: WITHOUT_LOW_PORTS },
+      'Port 80 needs rights that you do not have: set PORT to one from 1024 on.',
+    ],
+    ['a full disk', { NODE_OPTIONS: WITH_FULL_DISK }, 'The disk of /'],
     [
       'a limit that is not a number',
       { MAX_UPLOAD_SIZE_BYTES: 'many' },
@@ -216,24 +324,39 @@ describe('a start fails with one sentence', () => {
     expect(stderr.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));
   });
 
+  const OLD = 'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1';
+
   test.each([
-    ['without a Java runtime', undefined, 'No Java runtime was found'],
+    ['without a Java runtime', {}, 'No Java runtime was found in the PATH'],
     [
       'on a Mac without a Java runtime',
-      'echo "Unable to locate a Java Runtime." >&2; exit 1',
-      'No Java runtime was found',
+      { java: 'echo "Unable to locate a Java Runtime." >&2; exit 1' },
+      'No Java runtime was found in the PATH',
+    ],
+    ['with an old Java runtime', { java: OLD }, 'The Java runtime java is too old'],
+    [
+      'with an old Java runtime in JAVA_HOME',
+      { 'home/bin/java': OLD },
+      'The Java runtime /.*/home/bin/java is too old',
     ],
     [
-      'with an old Java runtime',
-      'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1',
-      'The Java runtime is too old',
+      'without a Java runtime in JAVA_HOME',
+      { 'home/none': '' },
+      'No Java runtime was found in JAVA_HOME .* or the PATH',
     ],
-  ])('%s', async (_, java, sentence) => {
+    ['with a Java runtime of another system', { java: 'exit 126' }, 'The Java runtime java cannot be run'],
+  ])('%s', async (_, files, sentence) => {
     // A PATH with only what a shell script needs.
     const path = await directory();
     for (const command of ['sh', 'cat']) await symlink(`/bin/${command}`, join(path, command));
-    if (java !== undefined) await writeFile(join(path, 'java'), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
-    const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), PATH: path });
+    for (const [name, script] of Object.entries(files)) {
+      await mkdir(dirname(join(path, name)), { recursive: true });
+      await writeFile(join(path, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    const home: Record<string, string> = Object.keys(files).join().startsWith('home')
+      ? { JAVA_HOME: join(path, 'home') }
+      : {};
+    const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), PATH: path, ...home });
     expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`^${sentence}: install one, version 17 or newer [^\n]*\n$`));
   });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { createServer as createHttpServer } from 'node:http';
+import { connect, createServer, type Server } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { listenOnLocalhost } from '../../../local-aws/host/http-server.ts';
 import { choosePorts, freePort } from '../../../local-aws/host/ports.ts';
 
 const servers: Server[] = [];
@@ -11,8 +13,13 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function occupy(port: number): Promise<void> {
-  const server = createServer().listen(port, '127.0.0.1');
+/** The addresses of `localhost` on this machine, which may have no IPv6. */
+const LOOPBACKS = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses?.map(({ address }) => address) ?? [])
+  .filter((address) => ['127.0.0.1', '::1'].includes(address));
+
+async function occupy(port: number, address = '127.0.0.1'): Promise<void> {
+  const server = createServer().listen(port, address);
   servers.push(server);
   await once(server, 'listening');
 }
@@ -39,10 +46,36 @@ test('a port that another process has taken is replaced', async () => {
   expect(next.identityProvider).toBe(ports.identityProvider);
 });
 
-test('a port of the app that is in use is an error', async () => {
+test.each(LOOPBACKS)('a port of the app that another program has at %s is an error', async (address) => {
   const app = await freePort();
-  await occupy(app);
+  await occupy(app, address);
   await expect(choosePorts(app, await dataDir())).rejects.toThrow(`Port ${app} is in use: set PORT to a free one.`);
+});
+
+test('a port that browsers refuse is an error for the app, and is not chosen for the others', async () => {
+  await expect(choosePorts(6_666, await dataDir())).rejects.toThrow(
+    'Browsers refuse port 6666: set PORT to another one.',
+  );
+  expect(Object.values(await choosePorts(10_078, await dataDir()))).not.toContain(10_080);
+});
+
+test('after the highest port comes any other', async () => {
+  const { app, ...others } = await choosePorts(65_535, await dataDir());
+  expect(app).toBe(65_535);
+  expect(new Set(Object.values(others)).size).toBe(3);
+});
+
+test.each(LOOPBACKS)('a server on localhost answers at %s, and its end ends the connections there', async (address) => {
+  const server = createHttpServer((_, response) => response.end('here'));
+  const { port, close } = await listenOnLocalhost(server, 0);
+  const socket = connect(port, address);
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toContain('here');
+  const closed = once(socket.resume(), 'close');
+  await close();
+  await closed;
+  await occupy(port, address);
 });
 
 test('the former port of the identity provider must be free, because every account depends on that port', async () => {
