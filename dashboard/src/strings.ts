@@ -89,8 +89,8 @@ export const strings = {
     errors: {
       access_denied: 'The login was cancelled at Google.',
       expired: 'The login took too long, or was started in another browser. Please try again.',
-      email_not_verified: 'Google has not verified your e-mail address. Verify it there, then try again.',
-      not_allowed: 'This account may not log in here. Ask the operator of this service.',
+      email_not_verified: 'Google has not verified your e-mail address. Verify it there, or choose another account.',
+      not_allowed: 'This account may not log in here. Choose another one, or ask the operator of this service.',
       unavailable: 'Logging in does not work at the moment. Please try again in a minute.',
       rate_limit_exceeded: 'Too many logins were started from your network. Please wait a minute, then try again.',
       login_failed: 'The login did not work. Please try again.',
