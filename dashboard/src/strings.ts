@@ -77,6 +77,8 @@ export const strings = {
   } satisfies Record<FailureCode, string>,
   failed: 'Something went wrong',
   crashed: 'This page has crashed. Reload it to continue.',
+  contentCrashed: 'This page has crashed. Your uploads go on.',
+  pageNotLoaded: 'This page could not be loaded. The dashboard keeps trying.',
   reload: 'Reload',
   notFound: 'There is no such page.',
   toFiles: 'Back to the files',
@@ -244,7 +246,7 @@ export const strings = {
     errorsLead:
       'Every error is exactly {"error": "<code>"}, except the 503 of /health. X-Request-Id names the request in the log.',
     columns: { status: 'Status', code: 'error', meaning: 'Meaning' },
-    failed: 'The API reference could not be loaded. Reload the page to try again.',
+    failed: 'The operations could not be loaded. The dashboard keeps trying.',
     samples: 'Samples',
     value: 'Value',
     copy: 'Copy this sample',
