@@ -77,6 +77,8 @@ export const strings = {
   } satisfies Record<FailureCode, string>,
   failed: 'Something went wrong',
   crashed: 'This page has crashed. Reload it to continue.',
+  contentCrashed: 'This page has crashed. Your uploads go on.',
+  pageNotLoaded: 'This page could not be loaded. The dashboard keeps trying.',
   reload: 'Reload',
   notFound: 'There is no such page.',
   toFiles: 'Back to the files',
@@ -89,8 +91,8 @@ export const strings = {
     errors: {
       access_denied: 'The login was cancelled at Google.',
       expired: 'The login took too long, or was started in another browser. Please try again.',
-      email_not_verified: 'Google has not verified your e-mail address. Verify it there, then try again.',
-      not_allowed: 'This account may not log in here. Ask the operator of this service.',
+      email_not_verified: 'Google has not verified your e-mail address. Verify it there, or choose another account.',
+      not_allowed: 'This account may not log in here. Choose another one, or ask the operator of this service.',
       unavailable: 'Logging in does not work at the moment. Please try again in a minute.',
       rate_limit_exceeded: 'Too many logins were started from your network. Please wait a minute, then try again.',
       login_failed: 'The login did not work. Please try again.',
@@ -257,7 +259,7 @@ export const strings = {
     errorsLead:
       'Every error is exactly {"error": "<code>"}, except the 503 of /health. X-Request-Id names the request in the log.',
     columns: { status: 'Status', code: 'error', meaning: 'Meaning' },
-    failed: 'The API reference could not be loaded. Reload the page to try again.',
+    failed: 'The operations could not be loaded. The dashboard keeps trying.',
     samples: 'Samples',
     value: 'Value',
     copy: 'Copy this sample',

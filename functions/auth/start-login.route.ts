@@ -13,6 +13,14 @@ export const startLogin = {
     tag: 'Login',
     description:
       'Open it in a browser. Errors take a browser to the login page, with the code in `?error=`; other clients get JSON.',
+    parameters: [
+      {
+        name: 'prompt',
+        in: 'query',
+        description: '`select_account`: Google asks which account to use. Other values are ignored.',
+        schema: { type: 'string' },
+      },
+    ],
     successes: [{ status: 302, description: 'The browser goes on at Google.', headers: ['Location', 'Set-Cookie'] }],
     sample: 'none',
   },

@@ -1,7 +1,7 @@
 import { appUrl } from '../../shared/aws/parameters.ts';
 import { loginProvider } from '../../shared/aws/secrets.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';
-import { headerValues } from '../../shared/http/request.ts';
+import { header, headerValues } from '../../shared/http/request.ts';
 import { redirect } from '../../shared/http/response.ts';
 import { startLogin } from '../../shared/login/start-login.ts';
 import { loginPage } from '../../shared/stack/login-page.ts';
@@ -12,10 +12,27 @@ import { startLogin as route } from './start-login.route.ts';
 
 const checks = [loginPage(), rateLimit(route.rateClass, viewerSubject)];
 
-/** GET /auth/google: 302 to the identity provider, with the cookie of this attempt. Errors redirect a browser to the login page. */
+/**
+ * GET /auth/google: 302 to the identity provider, with the cookie of this attempt. Errors redirect a browser to the login page.
+ *
+ * A browser that has opened the service under another name, such as 127.0.0.1, first goes to this route under our own name: the callback
+ * comes to our own name, and gets only the cookies of that name. With `moved` the browser does not go there again, because a proxy
+ * before us may always state another name.
+ */
 export const handler = routeStack(route, checks, async ({ event }) => {
   const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
+  const { prompt, moved } = event.multiValueQueryStringParameters ?? {};
+  const choice = prompt?.join() === 'select_account' ? 'select_account' : undefined;
+  if (moved === undefined && !isOurName(header(event, 'x-viewer-host'), url)) {
+    const query = new URLSearchParams({ ...(choice && { prompt: choice }), moved: '1' });
+    return redirect(`${url}${route.path}?${query}`, []);
+  }
   const cookies = parseCookies(headerValues(event, 'cookie'));
-  const login = startLogin({ provider, appUrl: url, cookies });
+  const login = startLogin({ provider, appUrl: url, cookies, prompt: choice });
   return redirect(login.location, login.cookies);
 });
+
+/** True for the name in our address, in any case and with any port, as a browser compares names for cookies; or if the edge sent none. */
+function isOurName(viewerHost: string | undefined, appUrl: string): boolean {
+  return viewerHost === undefined || URL.parse(`http://${viewerHost}`)?.hostname === new URL(appUrl).hostname;
+}

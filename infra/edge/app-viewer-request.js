@@ -47,6 +47,8 @@ function handler(event) {
   // The API trusts `x-viewer-address` only together with `x-origin-secret`. CloudFront adds that secret and the gateway's
   // key after this function; a viewer must not be able to set any of the three.
   request.headers['x-viewer-address'] = { value: event.viewer.ip };
+  // The origin gets its own name in `Host`. The login must know which name the browser has used, because cookies belong to a name.
+  request.headers['x-viewer-host'] = request.headers.host;
   delete request.headers['x-origin-secret'];
   delete request.headers['x-api-key'];
   // API Gateway obeys this header. If it stayed, this function would check a request as one method, and the API would handle it as

@@ -88,6 +88,8 @@ function askEveryTime(): interactionPolicy.DefaultPolicy {
       context.oidc.result?.login ? interactionPolicy.Check.NO_NEED_TO_PROMPT : interactionPolicy.Check.REQUEST_PROMPT,
   );
   policy.get('login')?.checks.add(check);
+  // Who asks for the choice of an account gets the same form.
+  policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0);
   return policy;
 }
 

@@ -92,6 +92,7 @@ async function login(
     } else if (email) {
       await provider.interactionFinished(request, response, {
         login: { accountId: accounts.add(email), remember: false },
+        select_account: {},
       });
     } else {
       sendHtml(response, 400, loginPage(`/login/${uid}`, 'That is not an e-mail address.'));

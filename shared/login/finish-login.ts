@@ -33,15 +33,15 @@ interface BegunSession {
 }
 
 export interface LoginOutcome extends LoginRedirect {
-  /** Absent when the login was refused. */
+  /** Absent when no session has begun. */
   readonly begun?: BegunSession;
-  /** Why there is no session; absent when there is one. `cause` is for the log; for `isOurFailure` see login-error.ts. */
+  /** Why the browser has no session; absent when it has one. `cause` is for the log; for `isOurFailure` see login-error.ts. */
   readonly refusal?: { readonly code: LoginErrorCode; readonly cause: unknown; readonly isOurFailure: boolean };
 }
 
 /**
- * Finishes a login: redirects the browser to the dashboard with a session, or to the login page with a code of `LOGIN_ERRORS`. The browser
- * is never redirected to another address, whatever it sent. The attempt is over in both cases.
+ * Finishes a login: redirects the browser to the dashboard with a session, or to the login page with a code of `LOGIN_ERRORS`. A callback
+ * that comes again redirects a browser with a session to the dashboard, and changes nothing. The browser is never redirected to another address, whatever it sent. The attempt is over in both cases.
  *
  * If we die between the writes, an account without a session is left, or a session whose token no browser has. Neither does harm, and the
  * person can log in again.
@@ -55,6 +55,10 @@ export async function finishLogin(
   const state = parameter(callback, 'state');
   const over = forgetAttempt(state, callback.cookies, isSecureUrl(appUrl));
   try {
+    // A callback without an attempt has nothing to finish. A browser that is logged in has reloaded it, or gone back to it.
+    if (over.length === 0 && (await isLoggedIn(setting, callback, clock))) {
+      return { location: `${appUrl}/dashboard`, cookies: [] };
+    }
     const { token, ...begun } = await logIn(setting, callback, clock);
     return { location: `${appUrl}/dashboard`, cookies: [sessionCookie(token, appUrl), ...over], begun };
   } catch (cause) {
@@ -62,6 +66,16 @@ export async function finishLogin(
     const refusal = { code, cause, isOurFailure: isOurFailure(cause) };
     return { location: `${appUrl}/dashboard/login?error=${code}`, cookies: over, refusal };
   }
+}
+
+async function isLoggedIn(
+  { sessions, appUrl }: LoginSetting,
+  { cookies }: LoginCallback,
+  clock: () => number,
+): Promise<boolean> {
+  const tokenHash = hashToken(sessionTokenIn(cookies, appUrl) ?? '');
+  const session = tokenHash && (await sessions.find(tokenHash));
+  return session ? session.expiresAt > clock() : false;
 }
 
 /** Checks the callback, and makes the session. */

@@ -10,13 +10,23 @@ import type { LoginAttempt } from './login-attempt.ts';
 import { LoginError } from './login-error.ts';
 import type { LoginProvider } from './provider.ts';
 
+export type Prompt = 'select_account';
+
 const EXCHANGE_TIMEOUT_MS = 5_000;
 
 /** Where the provider redirects the browser to: one exact address, which the operator has registered there. */
 const redirectUri = (appUrl: string) => `${appUrl}/api/v1/auth/google/callback`;
 
-/** The provider's address where the browser logs in, with PKCE S256, state and nonce. */
-export function authorizationUrl(provider: LoginProvider, appUrl: string, attempt: LoginAttempt): string {
+/**
+ * The provider's address where the browser logs in, with PKCE S256, state and nonce.
+ * @param prompt  `select_account` lets the person choose an account. By default Google takes the account that was chosen before.
+ */
+export function authorizationUrl(
+  provider: LoginProvider,
+  appUrl: string,
+  attempt: LoginAttempt,
+  prompt: Prompt | undefined,
+): string {
   const url = clientOf(provider, appUrl).createAuthorizationURLWithPKCE(
     provider.authorizationEndpoint,
     attempt.state,
@@ -25,6 +35,7 @@ export function authorizationUrl(provider: LoginProvider, appUrl: string, attemp
     ['openid', 'email', 'profile'],
   );
   url.searchParams.set('nonce', attempt.nonce);
+  if (prompt) url.searchParams.set('prompt', prompt);
   return url.href;
 }
 

@@ -123,6 +123,59 @@ describe('contract: login', () => {
     expect(answer.headers.getSetCookie().join()).not.toMatch(/session=[^;]/);
   });
 
+  test('a callback that comes again leads to the dashboard while the session lasts, and to the login page without one', async () => {
+    const jar = cookieJar();
+    let callback = '';
+    const { cookies } = await logIn({
+      startUrl: start(),
+      email: 'ada@example.com',
+      jar,
+      around: async (comeBack) => {
+        const answer = await comeBack();
+        callback = answer.url;
+        return answer;
+      },
+    });
+    const again = async (cookie: string, url = callback) => {
+      const answer = await fetch(url, { redirect: 'manual', headers: { cookie } });
+      return [answer.headers.get('location'), answer.headers.getSetCookie()];
+    };
+    const page = `${service.urls.dashboard_url}/dashboard`;
+    expect(await again(cookies)).toEqual([page, []]);
+    expect(await again(cookies, `${start()}/callback`)).toEqual([page, []]);
+    expect(await again(cookies, `${start()}/callback?error=access_denied&state=x`)).toEqual([page, []]);
+    expect(await again('')).toEqual([`${page}/login?error=expired`, []]);
+    await client(service.urls.base_url, { cookie: cookies }).request('POST', '/auth/logout');
+    expect(await again(cookies)).toEqual([`${page}/login?error=expired`, []]);
+  });
+
+  test('a login that begins at another name of the host first moves to the address of the service, and only once', async () => {
+    const { host, port } = new URL(service.urls.dashboard_url);
+    const begin = async (name: string, query = '') => {
+      const head = rawRequest(`GET /api/v1/auth/google${query}`, []).replace(/^Host: .*$/m, `Host: ${name}`);
+      const answer = await sendRaw(service.urls.root_url, head);
+      return [answer?.headers.get('location') ?? '', answer?.headers.getSetCookie().length];
+    };
+    const moved = `${start()}?moved=1`;
+    for (const name of [`127.0.0.1:${port}`, `[::1]:${port}`, 'd111111abcdef8.cloudfront.net', `${host}.example`]) {
+      expect(await begin(name)).toEqual([moved, 0]);
+    }
+    expect(await begin('127.0.0.1', '?prompt=select_account')).toEqual([`${start()}?prompt=select_account&moved=1`, 0]);
+    for (const [name, query] of [[host], [host.toUpperCase()], ['localhost:1'], ['127.0.0.1', '?moved=1']] as const) {
+      expect(await begin(name, query)).toEqual([expect.stringContaining(service.urls.identity_provider_url), 1]);
+    }
+  });
+
+  test.for([
+    ['?prompt=select_account', 'select_account'],
+    ['?prompt=none', null],
+    ['?prompt=select_account&prompt=none', null],
+    ['', null],
+  ] as const)('a login that starts with the query "%s" sends the prompt %s', async ([query, prompt]) => {
+    const answer = await client(service.urls.base_url).request('GET', `/auth/google${query}`);
+    expect(new URL(answer.headers.get('location') ?? '').searchParams.get('prompt')).toBe(prompt);
+  });
+
   test('logging in again with the same identity gives the same account with its files', async () => {
     const first = await service.newAccount('grace@example.com');
     await first.byKey.upload('kept.txt', 'kept');

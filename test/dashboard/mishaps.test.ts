@@ -187,6 +187,52 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await here.leave();
   });
 
+  test('stays visible while the code of another page cannot be loaded, and that page appears when the network is back', async () => {
+    const page = await arrive({ isFirst: true });
+    await page.evaluate(() => Object.assign(window, { isSame: true }));
+    await here.context.setOffline(true);
+    await files(page).setInputFiles(SMALL);
+    await page.getByRole('link', { name: 'API reference' }).click();
+    await page.getByRole('main').getByRole('alert').getByText('This page could not be loaded.').waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('main').getByRole('alert').getByText('This page could not be loaded.').waitFor();
+    await uploadPanel(page).getByText('Waiting. No connection to the service.').waitFor();
+    await here.context.setOffline(false);
+    await page.getByRole('heading', { name: 'API reference' }).waitFor();
+    await page.getByText('/api/v1/auth/me').waitFor();
+    await uploadPanel(page).getByText('1 file uploaded').waitFor();
+    expect(await page.evaluate(() => 'isSame' in window)).toBe(true);
+    await here.leave();
+  });
+
+  test.for([
+    ['script', '**/assets/reference-page-*.js*'],
+    ['style sheet', '**/assets/reference-page-*.css*'],
+    ['document', '**/openapi.json'],
+  ])(
+    'stays visible while the %s of the API reference cannot be loaded, which is asked for until it comes',
+    async ([, what]) => {
+      const page = await arrive({ isFirst: true });
+      let losses = 0;
+      await page.route(what, (route) => (losses++ < 2 ? route.abort() : route.fallback()));
+      await files(page).setInputFiles(SMALL);
+      await uploadPanel(page).getByText('1 file uploaded').waitFor();
+      await page.getByRole('link', { name: 'API reference' }).click();
+      await page.getByRole('main').getByRole('alert').getByText('could not be loaded.').waitFor();
+      await page.getByText('/api/v1/auth/me').waitFor();
+      expect(losses).toBeGreaterThan(2);
+      // The style sheet of Swagger UI applies.
+      expect(
+        await page
+          .locator('.opblock')
+          .first()
+          .evaluate((block) => getComputedStyle(block).marginBottom),
+      ).not.toBe('0px');
+      await uploadPanel(page).getByText('1 file uploaded').waitFor();
+      await here.leave();
+    },
+  );
+
   test('fails with an explanation when the file is changed meanwhile', async () => {
     const page = await arrive();
     const directory = await mkdtemp(join(tmpdir(), 'mishaps-'));

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  fillInProviderForm,
   HAS_BROWSER,
   logInFromPage,
   openAs,
@@ -75,6 +76,85 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
+  test.for([
+    ['', '/dashboard/'],
+    ['?return=/api-keys', '/dashboard/api-keys'],
+    ['?error=expired', '/dashboard/'],
+    ['?error=login_failed', '/dashboard/'],
+    ['?error=access_denied', '/dashboard/'],
+  ])('leads from the login page "%s" to %s while it lasts', async ([query, path]) => {
+    const { cookie } = await service.newAccount();
+    const here = await visit(browser);
+    await openAs(here, service, cookie, `/dashboard/login${query}`);
+    await here.page.getByRole('button', { name: /^Account of/ }).waitFor();
+    expect(here.page.url()).toBe(`${service.urls.root_url}${path}`);
+    await here.leave();
+  });
+
+  test('goes on when the back button leads to the login page, or the callback is opened again', async () => {
+    const here = await visit(browser);
+    const { page } = here;
+    let callback = '';
+    page.on('request', (request) => {
+      if (request.url().includes('/callback?')) callback = request.url();
+    });
+    const inDashboard = async () => {
+      await page.getByRole('button', { name: 'Account of hedy@example.org' }).waitFor();
+      expect(page.url()).toBe(`${service.urls.root_url}/dashboard/`);
+    };
+    await page.goto(`${service.urls.root_url}/dashboard/login`);
+    await logInFromPage(page, 'hedy@example.org');
+    await inDashboard();
+    await page.goBack();
+    expect(new URL(page.url()).origin).toBe(service.urls.identity_provider_url);
+    await page.goBack();
+    await inDashboard();
+    await page.goto(callback);
+    await inDashboard();
+    await page.reload();
+    await inDashboard();
+    await here.leave();
+  });
+
+  test('starts with a login that begins at 127.0.0.1, and ends at the configured host', async () => {
+    const here = await visit(browser);
+    const { page } = here;
+    await page.goto(`${service.urls.root_url.replace('localhost', '127.0.0.1')}/dashboard/`);
+    await logInFromPage(page, 'ada@example.org');
+    await page.getByRole('button', { name: 'Account of ada@example.org' }).waitFor();
+    expect(page.url()).toBe(`${service.urls.root_url}/dashboard/`);
+    await here.leave();
+  });
+
+  test.for([
+    ['not_allowed', 'select_account'],
+    ['email_not_verified', 'select_account'],
+    ['access_denied', 'select_account'],
+    ['unavailable', null],
+  ])('the login after the error %s has the prompt %s', async ([error, prompt]) => {
+    const here = await visit(browser);
+    const { page } = here;
+    await page.goto(`${service.urls.root_url}/dashboard/login?error=${error}`);
+    await page.getByRole('alert').waitFor();
+    const asked = page.waitForRequest((request) => request.url().startsWith(service.urls.identity_provider_url));
+    await logInFromPage(page, 'other@example.org');
+    expect(new URL((await asked).url()).searchParams.get('prompt')).toBe(prompt);
+    await page.getByRole('button', { name: 'Account of other@example.org' }).waitFor();
+    await here.leave();
+  });
+
+  test('stays while another person is refused in the same browser, which the login page explains', async () => {
+    const { cookie } = await service.newAccount();
+    const here = await visit(browser);
+    const { page } = here;
+    await openAs(here, service, cookie, '/api/v1/auth/google');
+    await fillInProviderForm(page, 'unverified@example.org');
+    await page.getByRole('alert').getByText('has not verified').waitFor();
+    await page.goto(`${service.urls.root_url}/dashboard/`);
+    await page.getByRole('button', { name: /^Account of/ }).waitFor();
+    await here.leave();
+  });
+
   test('does not start while a dependency is down, which the page explains, and starts when the dependency is back', async () => {
     const here = await visit(browser);
     const { page } = here;
@@ -119,8 +199,7 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     const opened = context.waitForEvent('page');
     await page.getByRole('link', { name: 'Continue with Google' }).click();
     const tab = await opened;
-    await tab.locator('input[name=email]').fill(email);
-    await tab.getByRole('button', { name: 'Continue', exact: true }).click();
+    await fillInProviderForm(tab, email);
     await tab.getByRole('button', { name: `Account of ${email}` }).waitFor();
   }
 
@@ -203,8 +282,8 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await openAs(here, service, account.cookie);
     await here.page.getByRole('button', { name: 'Account of barbara@example.org' }).waitFor();
     const other = await here.context.newPage();
-    await other.goto(`${service.urls.root_url}/dashboard/login`);
-    await logInFromPage(other, 'edsger@example.org');
+    await other.goto(`${service.urls.base_url}/auth/google`);
+    await fillInProviderForm(other, 'edsger@example.org');
     await here.page.getByRole('button', { name: 'Account of edsger@example.org' }).waitFor();
     await here.leave();
   });

@@ -114,6 +114,11 @@ async function clearProfile(context: BrowserContext): Promise<void> {
 /** Logs in by mouse and keyboard, from a page that shows the login button. */
 export async function logInFromPage(page: Page, email: string): Promise<void> {
   await page.getByRole('link', { name: 'Continue with Google' }).click();
+  await fillInProviderForm(page, email);
+}
+
+/** Fills in the form of the identity provider that takes the place of Google. */
+export async function fillInProviderForm(page: Page, email: string): Promise<void> {
   await page.locator('input[name=email]').fill(email);
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
 }

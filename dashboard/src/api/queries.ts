@@ -25,6 +25,19 @@ export const apiKeysQuery = queryOptions({
   queryFn: ({ signal }) => hosting.keys.list({ signal }),
 });
 
+/** A query of something that does not change, which is asked for until it comes: the sooner, the later the connection comes back. */
+export function untilLoaded<Data>(queryKey: readonly string[], queryFn: () => Promise<Data>) {
+  return queryOptions({
+    queryKey,
+    queryFn,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: true,
+    retryDelay: (failures) => Math.min(30_000, 1_000 * 2 ** (failures - 1)),
+    // Without a connection, the next attempt waits for the connection.
+    networkMode: 'offlineFirst',
+  });
+}
+
 /**
  * Refetches all matching queries after a change. A first load that is in flight may have begun before the change. Invalidating does not
  * repeat such a load, so the query is fetched again afterwards.

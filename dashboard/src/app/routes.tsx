@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
 import { failureOf } from '../api/failure.ts';
 import { apiKeysQuery, filesQuery, profileQuery } from '../api/queries.ts';
 import { ApiKeysPage } from '../api-keys/api-keys-page.tsx';
@@ -7,7 +7,8 @@ import { FilesPage } from '../files/files-page.tsx';
 import type { FilesSearch } from '../files/pages.tsx';
 import { LoginPage } from '../login/login-page.tsx';
 import { isReturnTo, takeReturnTo } from '../login/return-to.ts';
-import { CrashPage, NotFoundPage } from '../ui/error-pages.tsx';
+import { LoadReferencePage, referencePageQuery } from '../reference/load-reference-page.tsx';
+import { CrashedContent, CrashPage, NotFoundPage } from '../ui/error-pages.tsx';
 import { LoadingPage } from '../ui/loading.tsx';
 import type { UploadQueue } from '../uploads/upload-queue.ts';
 import { Root } from './root.tsx';
@@ -68,6 +69,7 @@ const files = createRoute({
   getParentRoute: () => session,
   path: '/',
   component: FilesPage,
+  errorComponent: CrashedContent,
   validateSearch: (search: Record<string, unknown>): FilesSearch => {
     const page = Number(search.page);
     const wanted = text(search.search);
@@ -84,6 +86,7 @@ const apiKeys = createRoute({
   getParentRoute: () => session,
   path: '/api-keys',
   component: ApiKeysPage,
+  errorComponent: CrashedContent,
   loader: ({ context: { queryClient } }) => {
     void queryClient.prefetchQuery(apiKeysQuery);
   },
@@ -92,8 +95,11 @@ const apiKeys = createRoute({
 const reference = createRoute({
   getParentRoute: () => session,
   path: '/docs',
-  // Loaded only when it is shown, because the API reference is larger than the rest of the dashboard.
-  component: lazyRouteComponent(() => import('../reference/reference-page.tsx'), 'ReferencePage'),
+  component: LoadReferencePage,
+  errorComponent: CrashedContent,
+  loader: ({ context: { queryClient } }) => {
+    void queryClient.prefetchQuery(referencePageQuery);
+  },
 });
 
 export const routeTree = root.addChildren([login, session.addChildren([files, apiKeys, reference])]);

@@ -4,7 +4,7 @@ import IconBrandGoogleFilled from '@tabler/icons-react/dist/esm/icons/IconBrandG
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { API } from '../api/client.ts';
+import { API, hosting } from '../api/client.ts';
 import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
@@ -18,18 +18,36 @@ import { onSessionChange } from './session-channel.ts';
 const words = strings.login;
 const route = getRouteApi('/login');
 
+/** True when the account was refused. If this browser has a session, it is that of another account. */
+const isOfAnotherPerson = (error?: string) => error === 'not_allowed' || error === 'email_not_verified';
+
+/** True when the person may want another account. By default Google takes the same account again, without a question. */
+const isRefusal = (error?: string) => isOfAnotherPerson(error) || error === 'access_denied';
+
 export function LoginPage() {
   const { error, return: back } = route.useSearch();
   const router = useRouter();
   const waiting = useUploads().filter(({ state }) => isUnfinished(state)).length;
   usePageTitle(words.title);
-  useEffect(
-    () =>
-      onSessionChange((accountId) => {
-        if (accountId !== null) void router.navigate({ href: back ?? '/', replace: true });
-      }),
-    [router, back],
-  );
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const goOn = () => router.navigate({ href: back ?? '/', replace: true });
+    const endListening = onSessionChange((accountId) => {
+      if (accountId !== null) void goOn();
+    });
+    const ask = () =>
+      hosting.me({ signal }).then(goOn, () => {
+        // There is no session, or no connection. The person can log in.
+      });
+    if (!isOfAnotherPerson(error)) void ask();
+    // The back button may show this page as it was before the login.
+    window.addEventListener('pageshow', ({ persisted }) => persisted && void ask(), { signal });
+    return () => {
+      endListening();
+      controller.abort();
+    };
+  }, [router, back, error]);
   return (
     <main className={styles.page}>
       <div className={styles.corner}>
@@ -59,7 +77,7 @@ export function LoginPage() {
           )}
           <Button
             component="a"
-            href={`${API}/auth/google`}
+            href={`${API}/auth/google${isRefusal(error) ? '?prompt=select_account' : ''}`}
             size="md"
             leftSection={<IconBrandGoogleFilled size={18} aria-hidden />}
             // The waiting files are in the memory of this tab, so the login opens in another one.

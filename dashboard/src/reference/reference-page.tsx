@@ -1,16 +1,19 @@
 import { Anchor, Code, Group, Table, Text, Title, useComputedColorScheme } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { ERRORS } from '../../../shared/contract/errors.ts';
 import { API } from '../api/client.ts';
+import { untilLoaded } from '../api/queries.ts';
 import { strings } from '../strings.ts';
+import { Attempts } from '../ui/attempts.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
-import { LoadFailure } from '../ui/error-pages.tsx';
-import { Loading } from '../ui/loading.tsx';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import { DOCUMENT_PATH, renderOperations } from './operations.ts';
 import styles from './reference-page.module.css';
 
 const words = strings.reference;
+
+const operationsQuery = untilLoaded(['operations'], renderOperations);
 
 /** The API reference: the operations of the OpenAPI document, which people can try out, and the errors. */
 export function ReferencePage() {
@@ -39,7 +42,7 @@ export function ReferencePage() {
 /** What Swagger UI renders. */
 function Operations() {
   const host = useRef<HTMLDivElement>(null);
-  const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
+  const { data: operations } = useQuery(operationsQuery);
   const colorScheme = useComputedColorScheme();
   useEffect(() => {
     const root = document.documentElement;
@@ -47,25 +50,11 @@ function Operations() {
     return () => root.classList.remove('dark-mode');
   }, [colorScheme]);
   useEffect(() => {
-    let isHere = true;
-    renderOperations().then(
-      (element) => {
-        if (!isHere) return;
-        host.current?.append(element);
-        setState('shown');
-      },
-      () => isHere && setState('failed'),
-    );
-    return () => {
-      isHere = false;
-    };
-  }, []);
+    if (operations) host.current?.append(operations);
+  }, [operations]);
   return (
     <>
-      {state === 'loading' && <Loading reason={null} />}
-      {state === 'failed' && (
-        <LoadFailure words={words.failed} action={strings.reload} onAction={() => window.location.reload()} />
-      )}
+      {!operations && <Attempts query={operationsQuery} words={words.failed} />}
       <div ref={host} />
     </>
   );

@@ -24,6 +24,11 @@ export function CrashPage({ error }: { error: unknown }) {
   );
 }
 
+/** The content of a page that cannot be displayed. The frame with the uploads stays. */
+export function CrashedContent({ reset }: { reset: () => void }) {
+  return <LoadFailure words={strings.contentCrashed} onAction={reset} />;
+}
+
 export function NotFoundPage() {
   return (
     <main className={styles.page}>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { SESSION_IDLE_MS } from '../../../shared/contract/limits.ts';
 import type { Cookie } from '../../../shared/http/cookies.ts';
 import type { LoginOutcome } from '../../../shared/login/finish-login.ts';
 import { accountIdOf } from '../../../shared/login/identity.ts';
@@ -114,11 +115,13 @@ describe('an attempt to log in', () => {
     expect(leftOver(outcome, two.cookies).map(({ value }) => value.split('.')[0])).toEqual([two.state]);
   });
 
-  test('ends with its first callback: the second is refused without a request to the provider', async () => {
+  test('ends with its first callback: the second makes no request to the provider, and leads to the dashboard until the session ends', async () => {
     const started = begin();
     const first = await logIn({}, started);
-    const again = await logIn({}, { ...started, cookies: browser(first.cookies, started.cookies) });
-    await expectRefused(again, 'expired');
+    const later = { ...started, cookies: browser(first.cookies, started.cookies) };
+    expect(await logIn({}, later)).toEqual({ location: 'https://app.example.org/dashboard', cookies: [] });
+    await expectRefused(await logIn({ now: NOW + SESSION_IDLE_MS }, later), 'expired');
+    await expectRefused(await logIn({}, { ...started, cookies: [] }), 'expired');
     expect(forging.exchanges).toHaveLength(1);
   });
 });
