@@ -16,7 +16,9 @@ import {
   costsOfIdleMonth,
   costsOfRequests,
   costsOfWorstDays,
+  costsOfWorstSearches,
   type Table,
+  worstSearch,
 } from './costs/cost-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -55,7 +57,7 @@ const TABLES_OF_API: Readonly<Record<string, () => string>> = {
       Object.entries(CONFIGURABLE_LIMITS).map(([name, limit]) => [
         `\`${name}\``,
         limit.default.toLocaleString('en-US'),
-        limit.meaning,
+        name === 'FILE_COUNT_LIMIT' ? `${limit.meaning}. ${worstSearch()}` : limit.meaning,
       ]),
     ),
 };
@@ -93,6 +95,7 @@ const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
     ),
   costs: () => `${numbers(costsOfRequests())}\n\n${basis()}`,
   idle: () => numbers(costsOfIdleMonth()),
+  searches: () => numbers(costsOfWorstSearches()),
   worst: () => numbers(costsOfWorstDays()),
   amounts: () => numbers(costsByAmount()),
 };

@@ -1,5 +1,5 @@
 import { prod } from '../../infra/stages/prod.ts';
-import { readLimits } from '../../shared/contract/limits.ts';
+import { CONFIGURABLE_LIMITS, DELETED_BYTES_KEPT_DAYS, readLimits } from '../../shared/contract/limits.ts';
 import { ASSUMPTIONS } from './assumptions.ts';
 import { type Cost, costOf, costOfRequests, METERED, totalOf } from './costs.ts';
 import { LOOKED_UP, REGION } from './prices.ts';
@@ -37,7 +37,9 @@ export function costsOfRequests(): Table {
 /** What the first table is based on besides the metered units. */
 export function basis(): string {
   const { billedMs, billedMsOf } = ASSUMPTIONS;
-  const others = Object.entries(billedMsOf).map(([name, ms]) => `${name}: ${ms}`);
+  const others = Object.entries(billedMsOf).map(
+    ([name, ms]) => `${name === 'worstSearch' ? 'the dearest search' : name}: ${ms}`,
+  );
   return `Prices of ${REGION}, looked up on ${LOOKED_UP}: first tier, no free tier. Assumed, not measured: Lambda bills ${billedMs} ms an invocation (${others.join(', ')}).`;
 }
 
@@ -74,9 +76,37 @@ export function costsOfIdleMonth(): Table {
 
 const DAY_MINUTES = 24 * 60;
 const GB = 1e9;
+const DAYS_PER_MONTH = 365 / 12;
+
+const { default: FILES, max: FILES_MAX } = CONFIGURABLE_LIMITS.FILE_COUNT_LIMIT;
+
+/** The read units of a search, at worst. They are metered for the default number of files, and grow with this number. */
+const unitsOfSearch = (files: number) => (METERED.requests.worstSearch.readUnits / FILES) * files;
+const secondsOfSearch = (files: number) => unitsOfSearch(files) / ASSUMPTIONS.partitionReadUnits;
+
+/** What a search costs at worst, by the number of files. */
+export function costsOfWorstSearches(): Table {
+  return {
+    head: ['Files', 'Read units', 'Seconds', 'A million searches: DynamoDB'],
+    rows: [FILES, MILLION, FILES_MAX].map((files) => [
+      count(files),
+      count(rounded(unitsOfSearch(files))),
+      String(rounded(secondsOfSearch(files))),
+      dollars(costOf('readUnit', unitsOfSearch(files) * MILLION)),
+    ]),
+  };
+}
+
+/** The sentence for the table of limits. */
+export function worstSearch(): string {
+  const search = (files: number) =>
+    `${count(rounded(unitsOfSearch(files)))} read units and ${rounded(secondsOfSearch(files))} s among ${count(files)} files`;
+  return `A search reads all names: at worst it takes ${search(FILES)}, and ${search(MILLION)}`;
+}
 
 /**
- * What one account, and one stranger at one address, can cost in a day. This is with the default limits and the firewall of `prod`.
+ * What one account, and one stranger at one address, can cost in a day. This is with the default limits and the firewall of `prod`. An
+ * account cannot read more than its partition gives, so it cannot make as many of the dearest searches as its limit of lists allows.
  */
 export function costsOfWorstDays(): Table {
   const limits = readLimits({});
@@ -87,20 +117,28 @@ export function costsOfWorstDays(): Table {
   ].map((perMinute) => perMinute * DAY_MINUTES) as [number, number, number];
   const { requests, downloads } = firewallPerDay();
   const bytes = limits.UPLOAD_BYTES_PER_DAY;
+  const searches = Math.min(lists, Math.floor((DAY_MINUTES * 60) / secondsOfSearch(limits.FILE_COUNT_LIMIT)));
+  const deleted = DELETED_BYTES_KEPT_DAYS * bytes;
   const read = ASSUMPTIONS.strangerBytesPerSecond * DAY_MINUTES * 60;
   const refused = requests - uploads - lists - others;
   const ofRequests = (name: MeteredRequest, count: number) => totalOf(costOfRequests(name, count));
   const account: Row[] = [
     ['direct uploads', count(uploads), ofRequests('direct', uploads)],
-    ['searches', count(lists), ofRequests('search', lists)],
-    ['other requests (at the cost of lists)', count(others), ofRequests('list', others)],
+    [`searches among ${count(FILES)} files, at worst`, count(searches), ofRequests('worstSearch', searches)],
+    ['other lists', count(lists - searches), ofRequests('list', lists - searches)],
+    ['other requests (at the cost of lists of API keys)', count(others), ofRequests('keys', others)],
     ['refused by the limiter', count(refused), ofRequests('limited', refused)],
-    ['bytes uploaded', `${count(Math.round(bytes / GB))} GB`, costOf('edgeToOrigin', bytes / GB)],
+    ['bytes uploaded', gigabytes(bytes), costOf('edgeToOrigin', bytes / GB)],
+    [
+      `deleted bytes, stored for ${DELETED_BYTES_KEPT_DAYS} days`,
+      gigabytes(deleted),
+      costOf('objectStorage', deleted / GB / DAYS_PER_MONTH),
+    ],
   ];
   const stranger: Row[] = [
     ['requests with an unknown key', count(requests), ofRequests('stranger', requests)],
     ['downloads, cached', count(downloads), ofRequests('downloadCached', downloads)],
-    ['bytes downloaded at 1 Gbit/s', `${count(Math.round(read / GB))} GB`, costOf('edgeToViewer', read / GB)],
+    ['bytes downloaded at 1 Gbit/s', gigabytes(read), costOf('edgeToViewer', read / GB)],
   ];
   return {
     head: ['Who and what', 'In a day', 'Cost'],
@@ -126,6 +164,7 @@ function firewallPerDay(): { requests: number; downloads: number } {
 }
 
 const count = (amount: number) => amount.toLocaleString('en-US');
+const gigabytes = (bytes: number) => `${count(Math.round(bytes / GB))} GB`;
 
 /** Storage, transfer, logs and metrics, which are charged by the amount. */
 export function costsByAmount(): Table {
@@ -147,10 +186,12 @@ export function costsByAmount(): Table {
 }
 
 /** Two significant digits suffice for an estimate. */
+const rounded = (amount: number) => Number(amount.toPrecision(2));
+
 function dollars(amount: number | undefined): string {
   if (amount === undefined) return 'not known';
   if (amount === 0) return '–';
-  const rounded = Number(amount.toPrecision(2));
-  const decimals = rounded >= 10 ? 0 : rounded >= 0.1 ? 2 : 4;
-  return `$${rounded.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`;
+  const usd = rounded(amount);
+  const decimals = usd >= 10 ? 0 : usd >= 0.1 ? 2 : 4;
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`;
 }

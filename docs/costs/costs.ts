@@ -34,7 +34,7 @@ export function costOfRequests(name: MeteredRequest, count: number): Cost {
   const use = METERED.requests[name];
   return {
     gateway: costOf('gatewayRequest', gatewayRequests(use) * count),
-    lambda: WEB_FUNCTION in use.invocations ? undefined : lambdaCost(use) * count,
+    lambda: WEB_FUNCTION in use.invocations ? undefined : lambdaCost(name, use) * count,
     dynamoDb: costOf('readUnit', use.readUnits * count) + costOf('writeUnit', use.writeUnits * count),
     s3:
       costOf('objectWrite', use.s3Writes * count) +
@@ -51,11 +51,12 @@ export const totalOf = (cost: Cost): number => Object.values(cost).reduce<number
 
 const gatewayRequests = ({ apiRequests, invocations }: Use) => apiRequests - (invocations[WEB_FUNCTION] ?? 0);
 
-function lambdaCost({ invocations }: Use): number {
+function lambdaCost(request: MeteredRequest, { invocations }: Use): number {
+  const { billedMsOf, billedMs } = ASSUMPTIONS;
   return Object.entries(invocations).reduce((sum, [name, count]) => {
     const memoryMb = METERED.monthlyResources.memoryMb[name];
     if (memoryMb === undefined) throw new Error(`the record does not say how much memory the function ${name} has`);
-    const seconds = (ASSUMPTIONS.billedMsOf[name] ?? ASSUMPTIONS.billedMs) / 1_000;
+    const seconds = (billedMsOf[request] ?? billedMsOf[name] ?? billedMs) / 1_000;
     return sum + costOf('invocation', count) + costOf('gigabyteSecond', (count * seconds * memoryMb) / 1_024);
   }, 0);
 }
@@ -64,8 +65,11 @@ function edgeCost(name: MeteredRequest, use: Use): number {
   const { through } = METERED_REQUESTS[name];
   if (through === 'none') return 0;
   const requests = edgeRequests(name, use);
+  const answers = use.apiRequests * ASSUMPTIONS.answerHeaderBytes + use.answerBytes;
   return (
-    costOf('edgeRequest', requests) + costOf('edgeFunction', requests * METERED.monthlyResources.edgeFunctions[through])
+    costOf('edgeRequest', requests) +
+    costOf('edgeFunction', requests * METERED.monthlyResources.edgeFunctions[through]) +
+    costOf('edgeToViewer', answers / GB)
   );
 }
 

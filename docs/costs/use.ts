@@ -1,3 +1,5 @@
+import { API_KEYS_PER_ACCOUNT_MAX, CONFIGURABLE_LIMITS, PAGE_LIMIT_MAX } from '../../shared/contract/limits.ts';
+
 /** What one request uses of AWS, with everything that it triggers. */
 export interface Use {
   /** Requests to the API, all of which come through CloudFront. */
@@ -12,6 +14,8 @@ export interface Use {
   readonly s3Reads: number;
   /** Events that the bucket sends to EventBridge, whether a rule matches them or not. */
   readonly events: number;
+  /** The bodies of the answers of the API. */
+  readonly answerBytes: number;
   /** What the functions log; Lambda and the gateway add lines of their own. */
   readonly logLines: number;
   readonly logBytes: number;
@@ -48,6 +52,11 @@ export const METERED_REQUESTS = {
   },
   list: { what: 'Lists (50 of 1,000 files, the first page)', through: 'app' },
   search: { what: 'Searches among 1,000 files', through: 'app' },
+  worstSearch: {
+    what: `Searches among ${CONFIGURABLE_LIMITS.FILE_COUNT_LIMIT.default.toLocaleString('en-US')} files with the longest names, at worst (${PAGE_LIMIT_MAX} on the page)`,
+    through: 'app',
+  },
+  keys: { what: `Lists of ${API_KEYS_PER_ACCOUNT_MAX} API keys with the longest names`, through: 'app' },
   remove: { what: 'Deletions (and seals: see below)', through: 'app' },
   downloadCached: { what: 'Downloads, cached at the edge', through: 'cdn' },
   downloadUncached: { what: 'Downloads, not cached', through: 'cdn' },

@@ -13,8 +13,9 @@ export const listFiles = {
   memoryMb: 1_024,
   needs: {
     tables: [
-      { table: 'accounts', actions: ['GetItem'] },
-      { table: 'files', actions: ['Query'] },
+      { table: 'accounts', actions: ['GetItem', 'ConditionCheckItem'] },
+      // A search that meets a seal it cannot read puts the leaf on the sweeper's list.
+      { table: 'files', actions: ['Query', 'UpdateItem'] },
       { table: 'files', actions: ['Query'], index: 'by_seq' },
     ],
     values: ['cdnUrl'],

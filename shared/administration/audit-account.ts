@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { ListedFile, ReadyFile, Ticket } from '../files/file.ts';
 import { bitOf, countBits, givenBits, groupOf, leafOf, seqsOfLeaf } from '../files/listing-counters.ts';
 import type { ObjectStore } from '../files/object-store.ts';
-import { NAME_SEPARATOR, sealOf } from '../files/sealed-names.ts';
+import { isReadable, NAME_SEPARATOR, sealOf } from '../files/sealed-names.ts';
 import type { AuditStore, Books, RecordedBooks, Sealing } from './administration-store.ts';
 
 export interface AuditingStores {
@@ -21,7 +21,9 @@ export type Difference =
   | { readonly what: 'leaf'; readonly index: number; readonly recorded: string; readonly computed: string }
   | { readonly what: 'object'; readonly file: ReadyFile; readonly foundBytes: number | undefined }
   | { readonly what: 'listing'; readonly fileId: string }
-  | { readonly what: 'seal'; readonly leaf: number };
+  | { readonly what: 'seal'; readonly leaf: number }
+  /** Another version of Unicode than ours folded the names of these leaves. Searches are right, but slower. */
+  | { readonly what: 'unreadable seals'; readonly leaves: readonly number[] };
 
 export interface Audit {
   readonly differences: Difference[];
@@ -138,7 +140,8 @@ function compareListing(listed: readonly ListedFile[], ready: readonly ReadyFile
 
 /**
  * Finds the leaves with a wrong seal. A full leaf that has files must have a seal, with the names of these files and no others. A leaf that
- * is not full must have none. While a leaf waits for the sweeper, its seal may be missing, or have names of deleted files as well.
+ * is not full must have none. While a leaf waits for the sweeper, its seal may be missing, or have names of deleted files as well. Names that
+ * another version of Unicode folded cannot be compared.
  */
 function compareSeals({ seals, unfinished }: Sealing, ready: readonly ReadyFile[], nextSeq: number): Difference[] {
   const files = Map.groupBy(ready, ({ seq }) => leafOf(seq));
@@ -154,5 +157,11 @@ function compareSeals({ seals, unfinished }: Sealing, ready: readonly ReadyFile[
     return isFull && names.length === expected.length && names.every(mayHave);
   };
   const leaves = [...new Set([...files.keys(), ...seals.keys()])];
-  return leaves.filter((leaf) => !isRight(leaf)).map((leaf) => ({ what: 'seal', leaf }));
+  const unreadable = new Set([...seals].flatMap(([leaf, seal]) => (isReadable(seal) ? [] : leaf)));
+  const wrong = leaves.filter((leaf) => !unreadable.has(leaf) && !isRight(leaf));
+  const forgotten = [...unreadable].filter((leaf) => !unfinished.has(leaf));
+  return [
+    ...wrong.map((leaf): Difference => ({ what: 'seal', leaf })),
+    ...(forgotten.length > 0 ? [{ what: 'unreadable seals', leaves: forgotten } as const] : []),
+  ];
 }

@@ -25,6 +25,8 @@ export interface AccountReport {
   readonly isRepaired: boolean;
 }
 
+const OUTSIDE_THE_BOOKS: ReadonlySet<Difference['what']> = new Set(['object', 'seal', 'unreadable seals', 'listing']);
+
 /** How long a write to an account waits for other writers of the account. */
 const PATIENCE_MS = 60_000;
 
@@ -71,12 +73,12 @@ async function repairAccount(
   accountId: string,
   { differences, recorded, computed }: Audit,
 ): Promise<boolean> {
-  const areBooksRight = differences.every(({ what }) => what === 'object' || what === 'seal' || what === 'listing');
+  const areBooksRight = differences.every(({ what }) => OUTSIDE_THE_BOOKS.has(what));
   const areRewritten = areBooksRight || (await stores.audit.rewrite(accountId, recorded, computed, deadline()));
   // An entry of the listing is made from the row of its file. Nothing here corrects that row, so the difference stays.
   let isRepaired = areRewritten && !differences.some(({ what }) => what === 'listing');
   for (const difference of differences) {
-    if (difference.what === 'seal') await stores.audit.unseal(accountId, difference.leaf, deadline());
+    for (const leaf of leavesToSeal(difference)) await stores.audit.unseal(accountId, leaf, deadline());
     if (difference.what !== 'object') continue;
     try {
       // The file's owner may have deleted it meanwhile.
@@ -87,6 +89,15 @@ async function repairAccount(
     }
   }
   return isRepaired;
+}
+
+/**
+ * After a newer Unicode these may be many leaves. They become due one after another, and the sweeper writes several seals at a time, so it
+ * keeps pace.
+ */
+function leavesToSeal(difference: Difference): readonly number[] {
+  if (difference.what === 'seal') return [difference.leaf];
+  return difference.what === 'unreadable seals' ? difference.leaves : [];
 }
 
 const deadline = () => ({ deadlineAt: Date.now() + PATIENCE_MS });

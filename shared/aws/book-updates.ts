@@ -158,6 +158,14 @@ export function leafUpdate(accountId: string, seq: number, now: number): Transac
   };
 }
 
+/** Makes the sweeper write the seal of a leaf in its next run, unless the leaf is due already. This is for a leaf whose seal cannot be read. */
+export function sealSoon(accountId: string, leaf: number, now: number): TransactWriteUpdate {
+  return {
+    ...sealNow(accountId, leaf, now),
+    UpdateExpression: 'SET work_shard = :shard, work_due_at = if_not_exists(work_due_at, :now)',
+  };
+}
+
 /** Makes the sweeper write the seal of a leaf in its next run. This is for a leaf that has become full, or whose seal is wrong. */
 export function sealNow(accountId: string, leaf: number, now: number): TransactWriteUpdate {
   const ref = { accountId, id: leafId(leaf) };

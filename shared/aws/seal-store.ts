@@ -1,13 +1,14 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { paginateQuery, type TransactWriteItem } from '@aws-sdk/lib-dynamodb';
-import type { LeasedLeaf, SealStore } from '../files/seal-leaf.ts';
+import type { LeafState, LeasedLeaf, SealStore } from '../files/seal-leaf.ts';
 import type { Seal } from '../files/sealed-names.ts';
-import { dynamoDb, type Item, readBytes, readOptionalText, readText, tableName } from './dynamodb.ts';
+import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
+import { sealSoon } from './book-updates.ts';
+import { dynamoDb, type Item, readBits, readBytes, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { fileAt, leafId, leafOfId, SEAL_PREFIX, sealId } from './file-items.ts';
-import { toRemovedByLeaf } from './listing-store.ts';
 import { failedConditions, transact } from './transactions.ts';
 
-/** How long the write of a seal waits for deletions in its leaf. */
+/** How long a transaction on a leaf waits for others, such as deletions of its files. */
 const PATIENCE_MS = 2_000;
 
 /**
@@ -25,9 +26,25 @@ export const sealStore: SealStore = {
     return seals;
   },
 
-  async removed(accountId, { first, last }) {
-    const some = { ConsistentRead: true, ProjectionExpression: 'id, removed' };
-    return toRemovedByLeaf(await Array.fromAsync(query(accountId, [leafId(first), leafId(last)], some)));
+  async states(accountId, { first, last }) {
+    const states = new Map<number, LeafState>();
+    const some = { ConsistentRead: true, ProjectionExpression: 'id, removed, work_due_at' };
+    for await (const item of query(accountId, [leafId(first), leafId(last)], some)) {
+      const leaf = leafOfId(readText(item, 'id'));
+      const isDue = item.work_due_at !== undefined;
+      if (leaf !== undefined) states.set(leaf, { removed: readBits(item, 'removed'), isDue });
+    }
+    return states;
+  },
+
+  async sealAgain(accountId, leaves, now) {
+    const isOpen = { ConditionCheck: { ...accountAt(accountId), ConditionExpression: ACCOUNT_IS_OPEN } };
+    const due = leaves.map((leaf) => ({ Update: sealSoon(accountId, leaf, now) }));
+    try {
+      await transact([isOpen, ...due], { deadlineAt: Date.now() + PATIENCE_MS });
+    } catch (error) {
+      if (!failedConditions(error)[0]) throw error;
+    }
   },
 
   async seal(work, seal) {

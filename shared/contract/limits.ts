@@ -22,7 +22,15 @@ export const CONFIGURABLE_LIMITS = {
     max: Number.MAX_SAFE_INTEGER,
     meaning: 'Storage of one account, in bytes',
   },
-  FILE_COUNT_LIMIT: { default: 1_000_000, min: 1, max: 100_000_000, meaning: 'Files of one account' },
+  FILE_COUNT_LIMIT: {
+    // The cost of a search grows with the number of files: docs/costs computes what it is at worst.
+    default: 100_000,
+    min: 1,
+    // The rows of an account are in one partition of the table, of at most 10 GB: a row, its copy in the index, and its part of a seal take
+    // up to 1.8 KB. Source: DynamoDB, "Item collection size limit".
+    max: 5_000_000,
+    meaning: 'Files of one account',
+  },
   UPLOAD_BYTES_PER_DAY: {
     default: FILLS_PER_DAY * STORAGE_LIMIT_DEFAULT_BYTES,
     // Zero is for a service that stores nothing.

@@ -13,6 +13,14 @@ export interface LeasedLeaf {
   readonly leaseEndsAt: number;
 }
 
+/** What the row of a leaf says. */
+export interface LeafState {
+  /** The deleted files: a bit for each (see `bitOf`). */
+  readonly removed: bigint;
+  /** True when the sweeper has the leaf on its list, or is writing its seal. */
+  readonly isDue: boolean;
+}
+
 /** The sealed names of an account's leaves (see `sealed-names.ts`), and which of their files are deleted. */
 export interface SealStore {
   /**
@@ -21,8 +29,15 @@ export interface SealStore {
    */
   seals(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, Seal>>;
 
-  /** Reads strongly which files of a range of leaves are deleted: a bit for each. A leaf without deleted files may be absent. */
-  removed(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, bigint>>;
+  /** Reads strongly. A leaf is absent when it has no deleted files and is not due. */
+  states(accountId: string, leaves: LeafRange): Promise<ReadonlyMap<number, LeafState>>;
+
+  /**
+   * Makes the sweeper write the seals of these leaves in its next run, in one transaction. A leaf that is due already stays as it is, and so
+   * does a lease on it. So two callers at once do the same as one. Nothing is written when the account is suspended or gone. (While an
+   * account is being deleted it is suspended, so no row of a leaf is left behind.)
+   */
+  sealAgain(accountId: string, leaves: readonly number[], now: number): Promise<void>;
 
   /**
    * Writes the seal of a leaf, and takes the leaf out of the index of unfinished work, in one transaction. The transaction writes nothing
@@ -51,7 +66,7 @@ interface SealingStores {
 /**
  * Brings the seal of a leaf up to date: it gets the names of all files that the leaf has now. The sweeper calls this function after a
  * transaction has filled the leaf, and again a day after the next deletion. That call removes the names of all files that were deleted in
- * that day.
+ * that day. It also calls this function after a search could not read the seal.
  *
  * The result depends only on the leaf, so the call may be repeated. If we die, the leaf is due again when its lease ends. Until then a
  * search reads the leaf from the index, or hides the deleted files by their bits.

@@ -1,6 +1,8 @@
 import type { Account } from '../accounts/account.ts';
 import { FILE_NAME_MAX_BYTES } from '../contract/limits.ts';
 import { eachOf } from '../each-of.ts';
+import { describeError, log } from '../log.ts';
+import { briefly } from '../time-limit.ts';
 import type { FilePage, ListedFile } from './file.ts';
 import {
   bitOf,
@@ -26,6 +28,13 @@ const LEAVES_PER_RANGE = 512;
 const NEAR_SEQS = 32;
 
 /**
+ * At most this many leaves are made due by one search. After AWS has brought a newer Unicode, the seals of an account may all be unreadable
+ * at once. Then its searches, which the rate limit counts, have them written anew a few at a time, and an account that nobody searches costs
+ * nothing.
+ */
+const SEALED_AGAIN_PER_SEARCH = 4;
+
+/**
  * A longer text cannot be part of a name, so its result is empty, without a read. It is not even folded, because folding takes
  * quadratic time for a run of accents.
  *
@@ -48,8 +57,8 @@ interface Search {
 
 /**
  * Finds the files whose names contain the searched text, in upper or lower case. First it reads the names: the seals of the full leaves, in
- * parallel ranges, and the leaves without a seal from the index. Usually only the newest leaf has no seal. Then it reads the files of the
- * page.
+ * parallel ranges, and the leaves without a readable seal from the index. Usually only the newest leaf has no seal. Then it reads the files
+ * of the page, and has a few of the missing seals written.
  *
  * It finds every file whose upload was answered before the search began: such a file is in the index, or in a sealed leaf. It finds no
  * deleted file: the bits of the deleted files are read strongly, and so are the files of the page. A file may be deleted between the read
@@ -67,12 +76,42 @@ export async function searchFiles(
   // The newest range has no upper end, so files that are added while we read are found as well.
   const newest = { low: seqsOfLeaf(leafOf(account.nextSeq)).low, high: Number.MAX_SAFE_INTEGER };
   const reads = [
-    () => searchIndex(stores.listing, account.id, newest, part),
+    async () => ({ seqs: await searchIndex(stores.listing, account.id, newest, part), unsealed: [] }),
     ...rangesOf(account).map((leaves) => () => searchLeaves(stores, account.id, leaves, part)),
   ];
-  const seqs = (await eachOf(reads, CONCURRENCY, (read) => read())).flat();
+  const found = await eachOf(reads, CONCURRENCY, (read) => read());
+  const seqs = found.flatMap((range) => range.seqs);
   const page = seqs.slice(offset, offset + limit);
-  return { files: await filesOf(stores.listing, account.id, { page, part }), total: seqs.length };
+  const [files] = await Promise.all([
+    filesOf(stores.listing, account.id, { page, part }),
+    sealAgain(
+      stores.seals,
+      account.id,
+      found.flatMap((range) => range.unsealed),
+    ),
+  ]);
+  return { files, total: seqs.length };
+}
+
+/**
+ * Has the sweeper write the seals of a few leaves. If this fails, or we die before it, a later search does it. A seal may be written in vain:
+ * - when it was written in the last second, and we have not seen it yet;
+ * - while functions have different versions of Unicode, because AWS renews them one after another. Then the sweeper writes a seal that
+ *   searches still cannot read, at most once a minute for a leaf.
+ */
+async function sealAgain(seals: SealStore, accountId: string, leaves: readonly number[]): Promise<void> {
+  if (leaves.length === 0) return;
+  await briefly(() => seals.sealAgain(accountId, leaves.slice(0, SEALED_AGAIN_PER_SEARCH), Date.now())).catch((error) =>
+    log('warn', 'seals not made due; a later search does it', describeError(error)),
+  );
+}
+
+/** What was found in a range. */
+interface Found {
+  /** The seqs of the matching files, newest first. */
+  readonly seqs: readonly number[];
+  /** The full leaves whose seals could not be read, and that are not due to be sealed. */
+  readonly unsealed: readonly number[];
 }
 
 /** The full leaves in ranges of about equal work, newest first, without the groups whose files are all deleted. */
@@ -92,23 +131,26 @@ function rangesOf(account: Account): LeafRange[] {
   return ranges;
 }
 
-/** The seqs of the matching files in a range of leaves, newest first. */
 async function searchLeaves(
   { listing, seals }: SearchingStores,
   accountId: string,
   leaves: LeafRange,
   part: string,
-): Promise<number[]> {
-  const [sealed, removed] = await Promise.all([seals.seals(accountId, leaves), seals.removed(accountId, leaves)]);
+): Promise<Found> {
+  const [sealed, states] = await Promise.all([seals.seals(accountId, leaves), seals.states(accountId, leaves)]);
   const seqs: number[] = [];
   const unsealed: number[] = [];
   for (let leaf = leaves.last; leaf >= leaves.first; leaf--) {
     const seal = sealed.get(leaf);
-    if (seal && isReadable(seal)) seqs.push(...searchSeal(leaf, seal, { part, removed: removed.get(leaf) ?? 0n }));
+    if (seal && isReadable(seal))
+      seqs.push(...searchSeal(leaf, seal, { part, removed: states.get(leaf)?.removed ?? 0n }));
     else unsealed.push(leaf);
   }
   const read = await eachOf(unsealed, CONCURRENCY, (leaf) => searchIndex(listing, accountId, seqsOfLeaf(leaf), part));
-  return read.length === 0 ? seqs : [...seqs, ...read.flat()].sort(newestFirst);
+  return {
+    seqs: read.length === 0 ? seqs : [...seqs, ...read.flat()].sort(newestFirst),
+    unsealed: unsealed.filter((leaf) => !states.get(leaf)?.isDue),
+  };
 }
 
 const newestFirst = (one: number, other: number) => other - one;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { costsOfIdleMonth, costsOfWorstDays } from '../../docs/costs/cost-tables.ts';
-import { costOf, costOfRequests, totalOf } from '../../docs/costs/costs.ts';
+import { costOf, costOfRequests, METERED, totalOf } from '../../docs/costs/costs.ts';
 import { PRICES } from '../../docs/costs/prices.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
 import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
@@ -29,10 +29,18 @@ test('the worst days are computed from the default limits and the firewall of th
   expect(counts).toEqual(
     expect.arrayContaining([
       ['One account: direct uploads', '86,400'],
+      ['One account: deleted bytes, stored for 7 days', '376 GB'],
       ['One account: refused by the limiter', (288 * 5_000 - 1_440 * 420).toLocaleString('en-US')],
       ['One stranger: requests with an unknown key', '1,440,000'],
     ]),
   );
+});
+
+test('the dearest searches of an account read no more than its partition gives', () => {
+  const searches = costsOfWorstDays().rows.find(([what]) => what?.startsWith('One account: searches'));
+  const units = METERED.requests.worstSearch.readUnits * Number(searches?.[1]?.replaceAll(',', ''));
+  expect(units / (24 * 3_600)).toBeGreaterThan(2_990);
+  expect(units / (24 * 3_600)).toBeLessThanOrEqual(3_000);
 });
 
 test('the alarm on the costs of traffic uses the prices of the cost page', () => {
@@ -53,7 +61,18 @@ test('the gateway costs something only for requests through it, not for streamin
   const throughGateway = Object.keys(METERED_REQUESTS).filter(
     (name) => costOfRequests(name as MeteredRequest, 1).gateway > 0,
   );
-  expect(throughGateway).toEqual(['inline', 'direct', 'list', 'search', 'remove', 'stranger', 'limited', 'canary']);
+  expect(throughGateway).toEqual([
+    'inline',
+    'direct',
+    'list',
+    'search',
+    'worstSearch',
+    'keys',
+    'remove',
+    'stranger',
+    'limited',
+    'canary',
+  ]);
 });
 
 test('a request to a function without a known price has no cost of Lambda, and a total without it', () => {

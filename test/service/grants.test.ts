@@ -1,3 +1,4 @@
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
@@ -122,11 +123,13 @@ async function useFiles(): Promise<void> {
   }
 }
 
-/** Searches for files that are far from each other in the list. */
+/** Searches for files that are far from each other in the list, some of them in a leaf that has lost its seal. */
 async function findFarFiles(): Promise<void> {
   const other = await service.newAccount();
   const nameOf = (seq: number) => (seq % 64 === 5 ? 'far' : 'near');
   await generateFiles(operator.dynamoDb, service.tables, { accountId: other.id, count: 640, nameOf });
+  const lost = { account_id: { S: other.id }, id: { S: '#names#00000000003' } };
+  await operator.dynamoDb.send(new DeleteItemCommand({ TableName: service.tables.files, Key: lost }));
   await other.bySession.request('GET', '/files?search=far');
 }
 

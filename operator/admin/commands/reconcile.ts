@@ -71,6 +71,9 @@ function toLine(difference: Difference): string {
   }
   if (difference.what === 'listing') return `file ${difference.fileId} has a wrong entry in the listing`;
   if (difference.what === 'seal') return `leaf ${difference.leaf} has wrong names for searches`;
+  if (difference.what === 'unreadable seals') {
+    return `names for searches were folded by another version of Unicode in ${several(difference.leaves.length, 'seal')}`;
+  }
   const where = 'index' in difference ? ` ${difference.index}` : '';
   return `${difference.what}${where}: the books say ${difference.recorded}, the files ${difference.computed}`;
 }

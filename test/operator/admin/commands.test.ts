@@ -9,6 +9,7 @@ import { LANES } from '../../../shared/metrics.ts';
 import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '../../support/admin.ts';
 import { readBooks } from '../../support/books.ts';
 import { client } from '../../support/client.ts';
+import { generateFiles } from '../../support/generated-files.ts';
 import { askForTicket, complete, uploadThrough } from '../../support/lanes.ts';
 import { type Operator, operatorOf } from '../../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
@@ -473,6 +474,23 @@ describe('reconcile', () => {
     expect(await me(account)).toMatchObject({ storage_used_bytes: 5 });
     const { code, stdout } = await adminProcess(service, 'reconcile', account.id, '--dry-run');
     expect([code, stdout]).toEqual([0, '1 account compared, 0 with differences.\n']);
+  });
+
+  test('counts the seals that another version of Unicode folded', async () => {
+    const account = await service.newAccount();
+    await generateFiles(operator.dynamoDb, service.tables, { accountId: account.id, count: 128 });
+    for (const leaf of [0, 1]) {
+      await operator.dynamoDb.send(
+        new UpdateItemCommand({
+          TableName: service.tables.files,
+          Key: { account_id: { S: account.id }, id: { S: `#names#0000000000${leaf}` } },
+          UpdateExpression: 'SET unicode = :older',
+          ExpressionAttributeValues: { ':older': { S: '1.1' } },
+        }),
+      );
+    }
+    const { stdout } = await adminProcess(service, 'reconcile', account.id, '--dry-run');
+    expect(stdout).toContain('names for searches were folded by another version of Unicode in 2 seals');
   });
 });
 

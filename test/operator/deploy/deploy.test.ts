@@ -152,7 +152,7 @@ describe('npm run deploy', () => {
     expect([code, cdk]).toEqual([1, undefined]);
     expect(stderr.split('\n')).toEqual([
       'infra/stages/prod.ts differs from what is deployed:',
-      '  limits.FILE_COUNT_LIMIT: deployed 7, in the file 1000000',
+      '  limits.FILE_COUNT_LIMIT: deployed 7, in the file 100000',
       '  streaming: deployed none, in the file {"environments":20}',
       expect.stringMatching(/^ {2}whoMayLogIn: deployed sha256 [0-9a-f]{16}, in the file sha256 [0-9a-f]{16}$/),
       'To deploy these changes: npm run deploy -- --change-settings',

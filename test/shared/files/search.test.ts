@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
@@ -13,6 +13,7 @@ import { sweepRow } from '../../../shared/files/sweep.ts';
 import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { GENERATED_FILE_BYTES, generateFiles } from '../../support/generated-files.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
+import { withFault } from '../../support/with-fault.ts';
 import { HOUR_MS, inTime, newAccount, sweepAt, upload } from './actions.ts';
 import { FAULTS, type Fault, faultsOfProduct, triedAt } from './faults.ts';
 import { startService } from './service.ts';
@@ -44,12 +45,12 @@ async function search(accountId: string, part: string, { page = 1, limit = 100 }
   return { names: files.map(({ name }) => name), total };
 }
 
-/** The calls and read units of a search, without the read of the account. */
+/** The calls and units of a search, without the read of the account. */
 async function readsOf(work: () => Promise<unknown>) {
   const mark = service.front.meter.mark();
   await work();
-  const { calls, readUnits } = service.front.meter.since(mark);
-  return { calls: calls.length - 1, readUnits: readUnits - 1 };
+  const { calls, readUnits, writeUnits } = service.front.meter.since(mark);
+  return { calls: calls.length - 1, readUnits: readUnits - 1, writeUnits };
 }
 
 const sealAt = (accountId: string, leaf: number) => ({
@@ -62,6 +63,15 @@ async function sealedNames(accountId: string, leaf: number): Promise<string[] | 
   return Item?.folded?.B && inflateRawSync(Item.folded.B).toString('utf8').split(NAME_SEPARATOR);
 }
 const loseSeal = (accountId: string, leaf: number) => engine.send(new DeleteItemCommand(sealAt(accountId, leaf)));
+/** Makes the seal of a leaf look as if another version of Unicode had folded its names. */
+const foldBy = (unicode: string) => (accountId: string, leaf: number) =>
+  engine.send(
+    new UpdateItemCommand({
+      ...sealAt(accountId, leaf),
+      UpdateExpression: 'SET unicode = :version',
+      ExpressionAttributeValues: { ':version': { S: unicode } },
+    }),
+  );
 
 /** Generated files have no objects. */
 const withoutObjects = { ...stores, objects: { ...stores.objects, size: async () => GENERATED_FILE_BYTES } };
@@ -120,8 +130,9 @@ describe('a search over sealed leaves', () => {
     expect(await search(accountId, 'file', { limit: 1, page: 129 })).toEqual({ names: [files[0]?.name], total: 129 });
     expect(await sealedNames(accountId, 0)).toContain(gone.name);
     await remove(other);
-    expect((await sweepAt(service, Date.now() + DAY_MS - HOUR_MS)).swept.leaf).toBe(0);
-    expect((await sweepAt(service, Date.now() + DAY_MS + HOUR_MS)).swept.leaf).toBe(1);
+    await sweepAt(service, Date.now() + DAY_MS - HOUR_MS);
+    expect(await sealedNames(accountId, 0)).toContain(gone.name);
+    await sweepAt(service, Date.now() + DAY_MS + HOUR_MS);
     const names = await sealedNames(accountId, 0);
     expect(names).not.toContain(gone.name);
     expect(names).not.toContain(other.name);
@@ -137,7 +148,7 @@ describe('a search over sealed leaves', () => {
       expect((await search(accountId, 'NEW')).total).toBe(added + 1);
     }
     expect(await sealedNames(accountId, 0)).toBeUndefined();
-    expect((await seal()).swept.leaf).toBe(1);
+    await seal();
     expect(await sealedNames(accountId, 0)).toContain('new 0');
     const names = ['new 5', 'new 4', 'new 3', 'new 2', 'new 1', 'new 0'];
     expect(await search(accountId, 'NEW')).toEqual({ names, total: 6 });
@@ -148,10 +159,10 @@ describe('a search over sealed leaves', () => {
     const { accountId, files } = await accountWith(130);
     const late: typeof stores.seals = {
       ...stores.seals,
-      removed: async (...args) => {
-        const removed = await stores.seals.removed(...args);
+      states: async (...args) => {
+        const states = await stores.seals.states(...args);
         await remove(files[20] as ListedFile);
-        return removed;
+        return states;
       },
     };
     const { names, total } = await search(accountId, 'file 002', {}, { ...stores, seals: late });
@@ -186,6 +197,76 @@ describe('a search over sealed leaves', () => {
     await remove(far[0] as ListedFile);
     names.shift();
     expect(await callsOfPage()).toBe(9);
+  });
+});
+
+describe('leaves whose seals a search cannot read', () => {
+  const LEAVES = Array.from({ length: 10 }, (_, leaf) => leaf);
+  /** An account with ten full leaves whose seals were spoilt. @returns also the reads of a search before that. */
+  async function accountWithSpoilt(spoil: (accountId: string, leaf: number) => Promise<unknown>) {
+    const { accountId } = await accountWith(64 * LEAVES.length);
+    const readable = await readsOf(() => search(accountId, 'FILE 00'));
+    await Promise.all(LEAVES.map((leaf) => spoil(accountId, leaf)));
+    return { accountId, readable };
+  }
+  const dueLeaves = async (accountId: string) => (await stores.audit.sealing(accountId)).unfinished;
+
+  test.for([
+    ['folded by an older version of Unicode', foldBy('1.1'), [{ what: 'unreadable seals', leaves: LEAVES }]],
+    ['folded by a newer version of Unicode', foldBy('99.0'), [{ what: 'unreadable seals', leaves: LEAVES }]],
+    ['lost', loseSeal, LEAVES.map((leaf) => ({ what: 'seal', leaf }))],
+  ] as const)(
+    'become due a few at a time, and are written by the sweeper, when they were %s',
+    async ([, spoil, differences]) => {
+      const { accountId, readable } = await accountWithSpoilt(spoil);
+      expect(await differencesOf(accountId)).toEqual(differences);
+      let searches = 0;
+      for (let due = 0; due < LEAVES.length; searches++) {
+        expect((await search(accountId, 'FILE 00')).total).toBe(100);
+        const before = due;
+        due = (await dueLeaves(accountId)).size;
+        expect(due).toBeGreaterThan(before);
+      }
+      expect(searches).toBeGreaterThan(1);
+      // A leaf that is due already is left alone, and so is a lease on it.
+      const { writeUnits } = await readsOf(() => search(accountId, 'FILE 00'));
+      expect(writeUnits).toBe(0);
+      await seal();
+      expect(await differencesOf(accountId)).toEqual([]);
+      expect(await readsOf(() => search(accountId, 'FILE 00'))).toEqual(readable);
+    },
+  );
+
+  test('are written by the sweeper after the operator has reconciled the account', async () => {
+    const { accountId } = await accountWithSpoilt(foldBy('1.1'));
+    const [report] = await repair(accountId);
+    expect(report).toMatchObject({ isRepaired: true, differences: [{ what: 'unreadable seals' }] });
+    await seal();
+    expect(await differencesOf(accountId)).toEqual([]);
+  });
+
+  test('become due once when several searches meet them at once, and a search is right when that fails', async () => {
+    const { accountId } = await accountWithSpoilt(foldBy('1.1'));
+    const find = async () => expect((await search(accountId, 'FILE 00')).total).toBe(100);
+    await withFault(service, { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }, find);
+    expect((await dueLeaves(accountId)).size).toBe(0);
+    await Promise.all([find(), find(), find()]);
+    await seal();
+    while ((await differencesOf(accountId)).length > 0) await find().then(seal);
+  });
+
+  test('stay as they are when the account is suspended, so nothing is left behind when it is deleted', async () => {
+    const { accountId } = await accountWithSpoilt(foldBy('1.1'));
+    await engine.send(
+      new UpdateItemCommand({
+        TableName: tables.accounts,
+        Key: { id: { S: accountId } },
+        UpdateExpression: 'SET suspended = :yes',
+        ExpressionAttributeValues: { ':yes': { BOOL: true } },
+      }),
+    );
+    expect((await search(accountId, 'FILE 00')).total).toBe(100);
+    expect((await dueLeaves(accountId)).size).toBe(0);
   });
 });
 
