@@ -209,7 +209,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     ['script', '**/assets/reference-page-*.js*'],
     ['style sheet', '**/assets/reference-page-*.css*'],
     ['document', '**/openapi.json'],
-  ])(
+  ] as const)(
     'stays visible while the %s of the API reference cannot be loaded, which is asked for until it comes',
     async ([, what]) => {
       const page = await arrive({ isFirst: true });
