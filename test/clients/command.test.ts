@@ -7,7 +7,7 @@ import { afterAll, describe, expect, type TestContext, test } from 'vitest';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService, type TestAccount } from '../support/service.ts';
-import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
+import { COMMAND, CTRL_C, CTRL_Z, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 
@@ -291,7 +291,8 @@ describe('the API key', () => {
     await terminal.shows(/Address of the service: $/);
     terminal.type(`${service.urls.root_url}/dashboard/api-keys\r`);
     await terminal.shows(/API key \(it is not shown\): $/);
-    terminal.type(`${key}\r`);
+    // No shell could continue the command here, so Ctrl-Z does nothing.
+    terminal.type(`${CTRL_Z}${key}\r`);
     expect(await terminal.ended).toBe(0);
     expect(terminal.text).not.toContain(key);
     const settings = join(home, 'file-hosting/settings.json');
@@ -337,6 +338,45 @@ describe('the API key', () => {
     expect(terminal.text).not.toContain('svc_test_typed');
     await expect(stat(join(home, 'file-hosting'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
+
+  test.for([
+    ['in Bash', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" "$COMMAND"', CTRL_Z],
+    ['in a shell that leaves the terminal as it is', ['sh', '-i'], '"$NODE" "$COMMAND"', CTRL_Z],
+    ['by npx', ['bash', '--norc', '--noprofile', '-i'], 'npx --no -- file-hosting', CTRL_Z],
+    ['by another program', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" "$COMMAND"', ''],
+  ] as const)(
+    'is asked for again, and not shown, after the command was stopped %s',
+    async ([, shell, command, key]) => {
+      const secret = (await service.newAccount()).key;
+      const home = await mkdtemp(join(folder, 'home-'));
+      const env = {
+        NODE: process.execPath,
+        COMMAND,
+        URL: service.urls.root_url,
+        XDG_CONFIG_HOME: home,
+        PS1: 'shell> ',
+      };
+      const terminal = openTerminal([...shell], { env, cwd: join(COMMAND, '../../../..') });
+      await terminal.shows(/shell> $/);
+      // The shell prints the id of the process group, so that it can be stopped from elsewhere.
+      terminal.type(`sh -c 'echo group=$$; exec ${command} login --url "$URL"'\r`);
+      await terminal.shows(/API key \(it is not shown\): $/);
+      if (key) terminal.type(`svc_test_half${key}`);
+      else process.kill(-Number(/group=(\d+)/.exec(terminal.text)?.[1]), 'SIGSTOP');
+      await terminal.shows(/Stopped[^]*shell> $/);
+      terminal.type('stty -a\r');
+      await terminal.shows(/ echo [^]*shell> $/);
+      expect(terminal.text).toMatch(/[^-]isig icanon/);
+      terminal.type('fg\r');
+      await terminal.shows(/> fg\n[^]*API key \(it is not shown\): $/);
+      terminal.type(`${secret}\r`);
+      await terminal.shows(/Logged in\.[^]*shell> $/);
+      terminal.type('exit\r');
+      await terminal.ended;
+      expect(terminal.text).not.toContain(secret);
+      expect(JSON.parse(await readFile(join(home, 'file-hosting/settings.json'), 'utf8')).key).toBe(secret);
+    },
+  );
 
   test('is reported as missing, with advice, when there is none', async () => {
     const { code, stdout, stderr } = await run(['upload', 'a'], { XDG_CONFIG_HOME: '/none' });

@@ -33,6 +33,7 @@ export interface Terminal {
 }
 
 export const CTRL_C = '\x03';
+export const CTRL_Z = '\x1a';
 
 /** Starts a program in a pseudo-terminal of 80 columns. */
 export function openTerminal(
