@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
@@ -246,6 +247,40 @@ describe('upload without a terminal', () => {
     ]);
   });
 
+  test.skipIf(process.platform !== 'linux')(
+    'stores the whole of content whose size is unknown, or is not what the system says',
+    async () => {
+      const account = await service.newAccount();
+      for (const [name, source, script] of [
+        ['of 0 bytes', '/proc/version', 'upload /proc/version'],
+        ['of too many bytes', '/sys/kernel/fscaps', 'upload /sys/kernel/fscaps'],
+        ['of standard input', '/proc/version', 'upload - < /proc/version'],
+        ['of a pipe', '/proc/version', 'upload <(cat /proc/version)'],
+      ] as const) {
+        const command = `"$0" "$1" ${script}`;
+        const { stdout } = await promisify(execFile)('bash', ['-c', command, process.execPath, COMMAND], {
+          env: { ...inherited(), ...as(account) },
+        });
+        expect(await (await fetch(stdout.trim())).text(), name).toBe(await readFile(source, 'utf8'));
+      }
+    },
+  );
+
+  test('stores nothing of a file that grows while it is sent, or of a folder on standard input', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('put', { bytesPerSecond: 8 * MIB });
+    await put('grows.log', Buffer.alloc(16 * MIB));
+    const outcome = run(['upload', 'grows.log'], as(account, proxy.url));
+    await proxy.arrival('put');
+    await appendFile(join(folder, 'grows.log'), 'more');
+    expect(await outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('changed meanwhile (unreadable)') });
+    const script = '"$0" "$1" upload - < /';
+    const env = { ...inherited(), ...as(account) };
+    const ofFolder = promisify(execFile)('sh', ['-c', script, process.execPath, COMMAND], { env });
+    await expect(ofFolder).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('It is a folder') });
+    expect(await leftOf(account)).toEqual(NOTHING);
+  });
+
   test('copies the links with the clipboard program of the desktop', async () => {
     const account = await service.newAccount();
     await put('copied.txt', 'x');
@@ -363,14 +398,14 @@ describe('the API key', () => {
       await terminal.shows(/API key \(it is not shown\): $/);
       if (key) terminal.type(`svc_test_half${key}`);
       else process.kill(-Number(/group=(\d+)/.exec(terminal.text)?.[1]), 'SIGSTOP');
-      await terminal.shows(/Stopped[^]*shell> $/);
+      await terminal.shows(/Stopped.*shell> $/s);
       terminal.type('stty -a\r');
-      await terminal.shows(/ echo [^]*shell> $/);
+      await terminal.shows(/ echo .*shell> $/s);
       expect(terminal.text).toMatch(/[^-]isig icanon/);
       terminal.type('fg\r');
-      await terminal.shows(/> fg\n[^]*API key \(it is not shown\): $/);
+      await terminal.shows(/> fg\n.*API key \(it is not shown\): $/s);
       terminal.type(`${secret}\r`);
-      await terminal.shows(/Logged in\.[^]*shell> $/);
+      await terminal.shows(/Logged in\..*shell> $/s);
       terminal.type('exit\r');
       await terminal.ended;
       expect(terminal.text).not.toContain(secret);

@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync, type Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import type { UploadSource } from '../../typescript/src/index.ts';
@@ -61,7 +60,12 @@ export async function findFiles(
 const wrongUse = (message: string) => new Failure(message, 'Run: file-hosting upload --help', 2);
 
 async function findAt(path: string, { recursive = false }: FindFlags, onMissing: OnMissing): Promise<LocalFile[]> {
-  if (path === STANDARD_INPUT) return [{ path, name: PIPE_NAME, size: undefined, open: () => process.stdin }];
+  if (path === STANDARD_INPUT) {
+    // Node reads nothing of a folder, without an error.
+    if (fstatSync(process.stdin.fd).isDirectory())
+      throw new Failure('It is a folder.', 'Give its path, and --recursive.');
+    return [{ path, name: PIPE_NAME, size: undefined, open: () => process.stdin }];
+  }
   const stats = await statOf(path);
   if (!stats.isDirectory()) return [fileAt(path, stats)];
   if (!recursive) throw wrongUse(`${printable(path)} is a folder. Add --recursive to upload the files in it.`);

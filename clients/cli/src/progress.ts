@@ -60,7 +60,7 @@ class ProgressBar implements ProgressReport {
     const files = this.#files.length > 1 ? `${this.#ended} of ${this.#files.length} files` : '';
     const text = [this.#amount(sent), files, this.#pace(sent)].filter(Boolean).join('  ');
     if (total === undefined) return text;
-    const part = total === 0 ? this.#ended / this.#files.length : sent / total;
+    const part = total === 0 ? this.#ended / this.#files.length : Math.min(1, sent / total);
     const percent = `${Math.floor(part * 100)} %`.padStart(5);
     const room = Math.min(BAR_COLUMNS_MAX, columns - text.length - percent.length - 5);
     if (room < 5) return `${percent}  ${text}`;

@@ -45,7 +45,7 @@ export async function openSource(source: UploadSource, { name, type }: Descripti
   });
   if (typeof source === 'string' || source instanceof URL) {
     const path = typeof source === 'string' ? source : await pathOf(source);
-    return { ...described(path.split(/[/\\]/).at(-1)), blob: await openPath(path) };
+    return { ...described(path.split(/[/\\]/).at(-1)), ...(await openPath(path)) };
   }
   if (source instanceof Blob) return { ...described((source as Partial<File>).name, source.type), blob: source };
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
@@ -69,8 +69,14 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
 /** The functions of Node's modules that are used here. */
 interface NodeModules {
   'node:url': { fileURLToPath(url: URL): string };
-  'node:fs': { openAsBlob(path: string): Promise<Blob> };
-  'node:fs/promises': { stat(path: string): Promise<{ isFile(): boolean }> };
+  'node:fs': { openAsBlob(path: string): Promise<Blob>; createReadStream(path: string): AsyncIterable<Uint8Array> };
+  'node:fs/promises': {
+    stat(path: string): Promise<{ readonly size: number; isFile(): boolean }>;
+    open(path: string): Promise<{
+      read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+      close(): Promise<void>;
+    }>;
+  };
 }
 
 /**
@@ -85,13 +91,26 @@ async function pathOf(url: URL): Promise<string> {
   return fileURLToPath(url);
 }
 
-/** A Blob that reads the file in pieces, and fails when the file was changed after it was opened. */
-async function openPath(path: string): Promise<Blob> {
+/**
+ * A Blob that reads the file in pieces, and fails when the file was changed after it was opened. If the file does not have the size that its
+ * system says, as in `/proc`, a stream.
+ */
+async function openPath(path: string): Promise<Pick<Content, 'blob'> | Pick<StreamContent, 'chunks'>> {
   if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
   try {
-    const [{ openAsBlob }, { stat }] = await Promise.all([load('node:fs'), load('node:fs/promises')]);
-    if (!(await stat(path)).isFile()) throw new Error('it is not a file');
-    return await openAsBlob(path);
+    const [{ openAsBlob, createReadStream }, { stat, open }] = await Promise.all([
+      load('node:fs'),
+      load('node:fs/promises'),
+    ]);
+    const stats = await stat(path);
+    if (!stats.isFile()) throw new Error('it is not a file');
+    const file = await open(path);
+    const { bytesRead } = await file
+      .read(new Uint8Array(2), 0, 2, Math.max(0, stats.size - 1))
+      .finally(() => file.close());
+    // The last byte, and none after it.
+    if (bytesRead === Math.min(1, stats.size)) return { blob: await openAsBlob(path) };
+    return { chunks: bytesOf(createReadStream(path)) };
   } catch (cause) {
     throw new FileHostingError('unreadable', {
       cause,

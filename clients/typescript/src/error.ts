@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>
   ],
   unreadable: [
     'The content could not be read to its end, or changed meanwhile',
-    'Check that it still exists, then upload it again.',
+    'Check that it still exists, then upload it again; if it keeps changing, upload a copy.',
   ],
   invalid_argument: ['The call is wrong', 'Correct the call.'],
 };
