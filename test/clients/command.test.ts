@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService, type TestAccount } from '../support/service.ts';
@@ -13,6 +13,7 @@ import { IS_THOROUGH } from '../support/thorough.ts';
 import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 
 const MIB = 1024 * 1024;
+const PATIENCE = { timeout: 120_000 };
 
 const service = await borrowTestService();
 /** The working directory of the commands. */
@@ -290,20 +291,31 @@ describe('upload without a terminal', () => {
     expect(await readFile(join(folder, 'clipboard.txt'), 'utf8')).toBe(stdout.trim());
   });
 
-  test('prints one error, not one for each file, when the account is full', async (context) => {
+  test('prints one error and the names of the files, and waits for no rate limit, when the account is full', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
-    const refused = { status: 403, body: '{"error":"storage_limit_exceeded"}' };
-    proxy.addFaults('form', ...Array<typeof refused>(9).fill(refused));
+    // Four uploads are on their way when three of them are told to wait, and then the fourth is refused.
+    let answered = 0;
+    const after = async () => {
+      await vi.waitUntil(() => proxy.requests.length === 4, PATIENCE);
+      answered++;
+    };
+    const held = { status: 429, headers: { 'retry-after': '500' }, body: '{"error":"rate_limit_exceeded"}', after };
+    const full = {
+      status: 403,
+      body: '{"error":"storage_limit_exceeded"}',
+      after: () => vi.waitUntil(() => answered === 3, PATIENCE),
+    };
     const names = await Promise.all(Array.from({ length: 9 }, (_, at) => put(`${at}.txt`, 'x')));
+    proxy.addFaults('form', held, held, held, full);
     const { code, stderr } = await run(['upload', ...names], as(account, proxy.url));
     expect(code).toBe(1);
-    expect(stderr).toBe(
+    expect(stderr.slice(stderr.indexOf('error:'))).toBe(
       `error: The account has no room for the file (storage_limit_exceeded, 403).
   Delete files that are not needed any more: file-hosting list, then file-hosting rm <id>.
-0 files uploaded, 9 not.
+${names.map((name) => `not uploaded: ${name}\n`).join('')}0 files uploaded, 9 not.
 `,
     );
-    expect(proxy.requests.length).toBeLessThan(6);
+    expect(proxy.requests).toHaveLength(4);
   });
 });
 

@@ -40,10 +40,20 @@ export async function knownUrl(): Promise<string | undefined> {
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.[\d.]+|\[::1\])$/;
 
-/** @throws Failure for an address with `http:` on another machine, because others could read the key on the network. */
-export function checkEncrypted(url: string): void {
+/**
+ * @throws Failure for an address with a password, which would be shown, or with `http:` on another machine, because others could read the
+ *   key on the network.
+ */
+export function checkAddress(url: string): void {
   if (!URL.canParse(url)) return;
-  const { protocol, hostname } = new URL(url);
+  const { protocol, hostname, username, password } = new URL(url);
+  if (username || password) {
+    throw new Failure(
+      'The address of the service has a user name or password.',
+      'Give it without the part before @',
+      2,
+    );
+  }
   if (protocol !== 'http:' || LOOPBACK.test(hostname)) return;
   throw new Failure(`${url} is not encrypted, so others could read the key.`, 'Give the address with https://', 2);
 }
@@ -58,7 +68,7 @@ export async function findAccount(): Promise<Account> {
   if (!url) {
     throw new Failure('The address of the service is unknown.', 'Run: file-hosting login (or set FILE_HOSTING_URL)');
   }
-  checkEncrypted(url);
+  checkAddress(url);
   const key = process.env.FILE_HOSTING_KEY?.trim();
   if (key) return { url, key, keyFrom: 'FILE_HOSTING_KEY' };
   const stored = await readStored();

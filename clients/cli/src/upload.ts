@@ -61,14 +61,16 @@ interface Sending {
 async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sending: Sending): Promise<string[]> {
   const { report, flags, signal } = sending;
   const results = new Results(files, (record, file) => report.print(() => printRecord(record, file, flags)));
+  const left = new Set(files);
   const waiting = files.entries();
-  let isOver = false;
+  const over = new Over();
   const work = async () => {
     for (const [at, file] of waiting) {
-      if (isOver || signal.aborted) return;
+      if (over.isOver || signal.aborted) return;
       try {
-        const record = await send(hosting, file, sending);
+        const record = await send(hosting, file, sending, over);
         report.stored(file, record);
+        left.delete(file);
         results.add(at, record);
       } catch (error) {
         if (signal.aborted) return;
@@ -76,16 +78,39 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
         results.add(at, undefined);
         const endsAll = error instanceof FileHostingError && ENDS_ALL.includes(error.code);
         // An error that ends all uploads is printed once, although several uploads fail with it.
-        if (!endsAll) report.print(() => printFailure(error, files.length > 1 ? file.path : undefined));
-        else if (!isOver) report.print(() => printFailure(error));
-        isOver ||= endsAll;
+        if (over.isOver && (endsAll || (error as FileHostingError).code === 'aborted')) continue;
+        report.print(() => printFailure(error, files.length > 1 && !endsAll ? file.path : undefined));
+        if (endsAll) over.end();
+        else left.delete(file);
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   results.end();
   signal.throwIfAborted();
+  const names = [...left].map(({ path }) => `not uploaded: ${printable(path)}`);
+  if (files.length > 1 && names.length > 0) report.print(() => note(names.join('\n')));
   return results.links;
+}
+
+/** Ends the uploads that wait for their next request, as soon as an error has ended all uploads. Uploads whose bytes move go on. */
+class Over {
+  isOver = false;
+  readonly #waiting = new Set<AbortController>();
+
+  end(): void {
+    this.isOver = true;
+    for (const upload of this.#waiting) upload.abort();
+  }
+
+  waits(upload: AbortController): void {
+    this.#waiting.add(upload);
+    if (this.isOver) upload.abort();
+  }
+
+  goesOn(upload: AbortController): void {
+    this.#waiting.delete(upload);
+  }
 }
 
 /** Prints the records in the order of the files: each one as soon as the uploads of all files before it have ended. */
@@ -122,12 +147,19 @@ class Results {
   }
 }
 
-function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending): Promise<FileRecord> {
+function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending, over: Over): Promise<FileRecord> {
+  const upload = new AbortController();
   return hosting.upload(file.open(), {
     name: file.name,
-    signal,
-    onProgress: ({ sentBytes }) => report.sent(file, sentBytes),
-    onWait: (wait) => report.waits(wait),
+    signal: AbortSignal.any([signal, upload.signal]),
+    onProgress: ({ sentBytes }) => {
+      over.goesOn(upload);
+      report.sent(file, sentBytes);
+    },
+    onWait: (wait) => {
+      over.waits(upload);
+      if (!over.isOver) report.waits(wait);
+    },
   });
 }
 

@@ -1,4 +1,5 @@
-import { FileHostingError } from './error.ts';
+import { FileHostingError, invalid } from './error.ts';
+import { loadNode } from './load-node.ts';
 import { chunksOf } from './send.ts';
 
 /**
@@ -66,28 +67,9 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
   }
 }
 
-/** The functions of Node's modules that are used here. */
-interface NodeModules {
-  'node:url': { fileURLToPath(url: URL): string };
-  'node:fs': { openAsBlob(path: string): Promise<Blob>; createReadStream(path: string): AsyncIterable<Uint8Array> };
-  'node:fs/promises': {
-    stat(path: string): Promise<{ readonly size: number; isFile(): boolean }>;
-    open(path: string): Promise<{
-      read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
-      close(): Promise<void>;
-    }>;
-  };
-}
-
-/**
- * Loads a module of Node. Bundlers leave this import alone, so the client can be bundled for browsers, where this function is never called.
- */
-const load = <Name extends keyof NodeModules>(name: Name): Promise<NodeModules[Name]> =>
-  import(/* @vite-ignore */ /* webpackIgnore: true */ name);
-
 async function pathOf(url: URL): Promise<string> {
   if (url.protocol !== 'file:') throw invalid('A URL must begin with file:. Fetch any other URL, and upload its body');
-  const { fileURLToPath } = await load('node:url');
+  const { fileURLToPath } = await loadNode('node:url');
   return fileURLToPath(url);
 }
 
@@ -99,8 +81,8 @@ async function openPath(path: string): Promise<Pick<Content, 'blob'> | Pick<Stre
   if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
   try {
     const [{ openAsBlob, createReadStream }, { stat, open }] = await Promise.all([
-      load('node:fs'),
-      load('node:fs/promises'),
+      loadNode('node:fs'),
+      loadNode('node:fs/promises'),
     ]);
     const stats = await stat(path);
     if (!stats.isFile()) throw new Error('it is not a file');
@@ -118,8 +100,4 @@ async function openPath(path: string): Promise<Pick<Content, 'blob'> | Pick<Stre
       advice: 'Check that the file exists and that you may read it.',
     });
   }
-}
-
-export function invalid(what: string): FileHostingError {
-  return new FileHostingError('invalid_argument', { what });
 }

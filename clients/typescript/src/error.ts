@@ -131,6 +131,10 @@ export class FileHostingError extends Error {
   }
 }
 
+export function invalid(what: string): FileHostingError {
+  return new FileHostingError('invalid_argument', { what });
+}
+
 export function abortedError(signal: AbortSignal): FileHostingError {
   return new FileHostingError('aborted', { cause: signal.reason });
 }
