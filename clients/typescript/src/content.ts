@@ -1,5 +1,5 @@
-import { FileHostingError, invalid } from './error.ts';
-import { loadNode } from './load-node.ts';
+import { invalid } from './error.ts';
+import { openPath, pathOf } from './open-path.ts';
 import { chunksOf } from './send.ts';
 
 /**
@@ -46,7 +46,11 @@ export async function openSource(source: UploadSource, { name, type }: Descripti
   });
   if (typeof source === 'string' || source instanceof URL) {
     const path = typeof source === 'string' ? source : await pathOf(source);
-    return { ...described(path.split(/[/\\]/).at(-1)), ...(await openPath(path)) };
+    const opened = await openPath(path);
+    return {
+      ...described(path.split(/[/\\]/).at(-1)),
+      ...(opened instanceof Blob ? { blob: opened } : { chunks: bytesOf(opened) }),
+    };
   }
   if (source instanceof Blob) return { ...described((source as Partial<File>).name, source.type), blob: source };
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
@@ -64,40 +68,5 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
   for await (const chunk of source) {
     if (typeof chunk !== 'string' && !ArrayBuffer.isView(chunk)) throw invalid('A stream must give bytes or text');
     yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
-  }
-}
-
-async function pathOf(url: URL): Promise<string> {
-  if (url.protocol !== 'file:') throw invalid('A URL must begin with file:. Fetch any other URL, and upload its body');
-  const { fileURLToPath } = await loadNode('node:url');
-  return fileURLToPath(url);
-}
-
-/**
- * A Blob that reads the file in pieces, and fails when the file was changed after it was opened. If the file does not have the size that its
- * system says, as in `/proc`, a stream.
- */
-async function openPath(path: string): Promise<Pick<Content, 'blob'> | Pick<StreamContent, 'chunks'>> {
-  if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
-  try {
-    const [{ openAsBlob, createReadStream }, { stat, open }] = await Promise.all([
-      loadNode('node:fs'),
-      loadNode('node:fs/promises'),
-    ]);
-    const stats = await stat(path);
-    if (!stats.isFile()) throw new Error('it is not a file');
-    const file = await open(path);
-    const { bytesRead } = await file
-      .read(new Uint8Array(2), 0, 2, Math.max(0, stats.size - 1))
-      .finally(() => file.close());
-    // The last byte, and none after it.
-    if (bytesRead === Math.min(1, stats.size)) return { blob: await openAsBlob(path) };
-    return { chunks: bytesOf(createReadStream(path)) };
-  } catch (cause) {
-    throw new FileHostingError('unreadable', {
-      cause,
-      what: `${path} cannot be read`,
-      advice: 'Check that the file exists and that you may read it.',
-    });
   }
 }

@@ -131,6 +131,9 @@ export class FileHostingError extends Error {
   }
 }
 
+/** Why a browser opens no path. */
+export const NO_PATHS = 'A path cannot be opened in a browser; give a File or Blob';
+
 export function invalid(what: string): FileHostingError {
   return new FileHostingError('invalid_argument', { what });
 }

@@ -69,7 +69,7 @@ export async function send(exchange: Exchange): Promise<Answer> {
 const LASTING = /CERT|UNABLE_TO_|^ERR_TLS|^ERR_SSL(?!.*MAC$)|EPROTO|ENOTFOUND|PROXY_REFUSED|^bad port/;
 
 /** @param isKnown  true when the host has answered before, so its name is not wrong. */
-function connectionError(cause: Error & { readonly code?: string }, isKnown = false): FileHostingError {
+export function connectionError(cause: Error & { readonly code?: string }, isKnown = false): FileHostingError {
   if (cause instanceof FileHostingError) return cause;
   const reason = (cause.cause ?? cause) as Error & { readonly code?: string };
   // Node reports a redirect in the cause of the error, Deno in the error itself, Bun in its code.
