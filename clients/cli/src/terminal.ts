@@ -7,6 +7,14 @@ export function painted(colour: 'red' | 'yellow' | 'dim', text: string): string 
   return styleText(colour, text, { stream: process.stderr });
 }
 
+/** True for a terminal that understands no escape sequences, such as the shell of an editor. On Windows no terminal sets TERM. */
+export const isDumb = (): boolean => process.env.TERM === 'dumb' || (!process.env.TERM && process.platform !== 'win32');
+
+/** Begins a new line on standard error, in place of what a terminal has shown for Ctrl-C. */
+export function clearLine(): void {
+  if (process.stderr.isTTY) process.stderr.write(isDumb() ? '\n' : '\r\x1b[K');
+}
+
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 
 /**

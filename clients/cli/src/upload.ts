@@ -1,12 +1,15 @@
-import { type FileHosting, FileHostingError, type FileRecord } from '../../typescript/src/index.ts';
+import { downloadUrl, type FileHosting, FileHostingError, type FileRecord } from '../../typescript/src/index.ts';
 import { copyToClipboard } from './desktop.ts';
 import { Exit, printFailure } from './failure.ts';
-import { type FindFlags, findFiles, type LocalFile } from './find-files.ts';
+import { type FindFlags, findFiles, type LocalFile, wrongUse } from './find-files.ts';
 import { countOf } from './format.ts';
 import { type ProgressReport, progressOf } from './progress.ts';
-import { jsonLine, note, printable } from './terminal.ts';
+import { jsonLine, note, painted, printable } from './terminal.ts';
 
 export interface UploadFlags extends FindFlags {
+  readonly type?: string;
+  readonly idempotencyKey?: string;
+  readonly download?: boolean;
   readonly json?: boolean;
   readonly copy?: boolean;
 }
@@ -30,13 +33,24 @@ export async function upload(
   flags: UploadFlags,
   signal: AbortSignal,
 ): Promise<void> {
+  checkFlags(flags);
   let missing = 0;
-  const files = await findFiles(paths, flags, (path, error) => {
-    missing++;
-    printFailure(error, path);
+  const leftOut: string[] = [];
+  const files = await findFiles(paths, flags, {
+    missing(path, error) {
+      missing++;
+      printFailure(error, path);
+    },
+    leftOut: (path) => void leftOut.push(path),
   });
+  if (flags.idempotencyKey !== undefined && files.length > 1) {
+    throw wrongUse('--idempotency-key is for one file, and there are several.');
+  }
+  for (const path of leftOut) note(`left out: ${printable(path)}`);
+  if (leftOut.length > 0) note(painted('dim', 'To upload what was left out as well: --all'));
   if (files.some(({ path }) => path === '-') && process.stdin.isTTY) note('Type the content, and end it with Ctrl-D.');
   const report = progressOf(files);
+  signal.addEventListener('abort', () => report.end());
   const links = await sendAll(hosting, files, { report, flags, signal }).finally(() => report.end());
   const failed = missing + files.length - links.length;
   if (files.length + missing > 1)
@@ -46,6 +60,16 @@ export async function upload(
     note(links.length > 1 ? 'The links are in the clipboard.' : 'The link is in the clipboard.');
   }
   if (failed > 0) throw new Exit(1);
+}
+
+/** @throws Failure for values that the service would refuse. */
+function checkFlags({ type, idempotencyKey }: UploadFlags): void {
+  if (type !== undefined && !/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;[ -~]*)?$/.test(type)) {
+    throw wrongUse('--type is no media type, such as image/png.');
+  }
+  if (idempotencyKey !== undefined && !/^[ -~]{1,255}$/.test(idempotencyKey)) {
+    throw wrongUse('--idempotency-key must have 1 to 255 ASCII characters.');
+  }
 }
 
 interface Sending {
@@ -68,7 +92,8 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
     for (const [at, file] of waiting) {
       if (over.isOver || signal.aborted) return;
       try {
-        const record = await send(hosting, file, sending, over);
+        const stored = await send(hosting, file, sending, over);
+        const record = flags.download ? { ...stored, url: downloadUrl(stored) } : stored;
         report.stored(file, record);
         left.delete(file);
         results.add(at, record);
@@ -147,10 +172,17 @@ class Results {
   }
 }
 
-function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending, over: Over): Promise<FileRecord> {
+async function send(
+  hosting: FileHosting,
+  file: LocalFile,
+  { report, signal, flags: { type, idempotencyKey } }: Sending,
+  over: Over,
+): Promise<FileRecord> {
   const upload = new AbortController();
-  return hosting.upload(file.open(), {
+  return hosting.upload(await file.open(), {
     name: file.name,
+    type,
+    idempotencyKey,
     signal: AbortSignal.any([signal, upload.signal]),
     onProgress: ({ sentBytes }) => {
       over.goesOn(upload);
@@ -163,6 +195,8 @@ function send(hosting: FileHosting, file: LocalFile, { report, signal }: Sending
   });
 }
 
-function printRecord(record: FileRecord, { path }: LocalFile, { json = false }: UploadFlags): void {
-  process.stdout.write(`${json ? jsonLine({ ...record, path }) : printable(record.url)}\n`);
+/** Several files of a folder may have the same name, so their paths are printed as well. */
+function printRecord(record: FileRecord, { path, isInFolder }: LocalFile, { json = false }: UploadFlags): void {
+  const fields = isInFolder ? [record.url, path] : [record.url];
+  process.stdout.write(`${json ? jsonLine({ ...record, path }) : fields.map(printable).join('\t')}\n`);
 }
