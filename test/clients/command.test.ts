@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import { localName } from '../../clients/cli/src/get.ts';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
@@ -688,8 +689,11 @@ describe('list, open and rm', () => {
   });
 });
 
-/** A proxy of the CDN that closes the connections of the first downloads after some bytes; after 0 bytes it keeps the connection. */
-async function flakyLink(link: string, cuts: number[], { onTestFinished }: TestContext) {
+/**
+ * A proxy of the CDN that closes the connections of the first downloads after some bytes; after 0 bytes it keeps the connection.
+ * @param arrived  how many bytes the command has written. The connection is closed after that, because `fetch` may drop what came last.
+ */
+async function flakyLink(link: string, cuts: number[], arrived: () => number | Promise<number>) {
   const requests: string[] = [];
   const server = createServer(async ({ method, url, headers }, response) => {
     const { range = '', 'if-range': ifRange = '' } = headers;
@@ -701,7 +705,12 @@ async function flakyLink(link: string, cuts: number[], { onTestFinished }: TestC
     const cut = method === 'GET' ? cuts.shift() : undefined;
     if (cut === undefined) response.end(content);
     else if (cut === 0) response.flushHeaders();
-    else response.write(content.subarray(0, cut), () => setImmediate(() => response.socket?.end()));
+    else {
+      response.write(content.subarray(0, cut));
+      const end = Number(/\d+/.exec(range) ?? 0) + cut;
+      await vi.waitUntil(async () => (await arrived()) >= end, PATIENCE);
+      response.destroy();
+    }
   });
   await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
   onTestFinished(() => {
@@ -710,6 +719,12 @@ async function flakyLink(link: string, cuts: number[], { onTestFinished }: TestC
   });
   const { port } = server.address() as AddressInfo;
   return { requests, url: link.replace(/^http:\/\/[^/]+/, `http://127.0.0.1:${port}`) };
+}
+
+/** The size of the file in a folder that a download has begun. */
+async function partSize(home: string): Promise<number> {
+  const [name] = (await readdir(home)).filter((one) => one.endsWith('.part'));
+  return name ? (await stat(join(home, name))).size : 0;
 }
 
 describe('get', () => {
@@ -758,12 +773,17 @@ describe('get', () => {
     const { body } = await account.byKey.upload('large.bin', content);
     const home = await mkdtemp(join(folder, 'get-'));
     for (const output of [join(home, 'large.bin'), '-']) {
-      const link = await flakyLink(String(body.url), [100_000, 50_000], context);
+      let printed = Buffer.alloc(0);
+      const arrived = () => (output === '-' ? printed.length : partSize(home));
+      const link = await flakyLink(String(body.url), [100_000, 50_000], arrived);
       proxy.addFaults('other', { status: 200, body: JSON.stringify({ ...body, url: link.url }) });
-      const [command, ...args] = [process.execPath, COMMAND, 'get', String(body.id), '-o', output] as const;
       const env = { ...inherited(), ...as(account, proxy.url) };
-      const { stdout } = await promisify(execFile)(command, args, { env, encoding: 'buffer' });
-      expect((output === '-' ? stdout : await readFile(output)).equals(content)).toBe(true);
+      const child = spawn(process.execPath, [COMMAND, 'get', String(body.id), '-o', output], { env });
+      child.stdout.on('data', (chunk: Buffer) => {
+        printed = Buffer.concat([printed, chunk]);
+      });
+      expect(await once(child, 'close')).toEqual([0, null]);
+      expect((output === '-' ? printed : await readFile(output)).equals(content)).toBe(true);
       expect(link.requests).toEqual(['HEAD', 'GET', 'GET bytes=100000- if-range', 'GET bytes=150000- if-range']);
     }
     expect(await readdir(home)).toEqual(['large.bin']);
@@ -774,7 +794,7 @@ describe('get', () => {
     const content = Buffer.alloc(300_000, 'The quick brown fox. ');
     const { body } = await account.byKey.upload('large.bin', content);
     const home = await mkdtemp(join(folder, 'get-'));
-    const link = await flakyLink(String(body.url), [100_000, 0], context);
+    const link = await flakyLink(String(body.url), [100_000, 0], () => partSize(home));
     const record = { status: 200, body: JSON.stringify({ ...body, url: link.url }) };
     proxy.addFaults('other', record, record);
     const args = ['get', String(body.id), '-o', join(home, 'large.bin')];
