@@ -273,3 +273,10 @@ describe('errors', () => {
     expect(error).toMatchObject({ code: 'unreadable', message: expect.stringContaining('/no/such/file') });
   });
 });
+
+test('downloadUrl gives a link that saves the file under its name', async () => {
+  const file = await hosting.upload(new Blob(['x']), { name: 'photo.jpg' });
+  const [shown, saved] = [await fetch(file.url), await fetch(client.downloadUrl(file))];
+  expect(shown.headers.get('Content-Disposition')).toMatch(/^inline/);
+  expect(saved.headers.get('Content-Disposition')).toMatch(/^attachment; filename="photo\.jpg"/);
+});

@@ -1,17 +1,23 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { afterAll, describe, expect, type TestContext, test } from 'vitest';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, onTestFinished, type TestContext, test, vi } from 'vitest';
+import { localName } from '../../clients/cli/src/get.ts';
 import type { FileRecord } from '../../clients/typescript/src/index.ts';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService, type TestAccount } from '../support/service.ts';
-import { COMMAND, CTRL_C, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
+import { COMMAND, CTRL_C, CTRL_Z, commandVariables, openTerminal, type Terminal } from '../support/terminal.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 import { type FaultyProxy, type Step, startFaultyProxy } from './faulty-proxy.ts';
 
 const MIB = 1024 * 1024;
+const PATIENCE = { timeout: 120_000 };
 
 const service = await borrowTestService();
 /** The working directory of the commands. */
@@ -116,7 +122,7 @@ describe('upload in a terminal', () => {
       // Type it twice, because a program that npx started gets the signal twice.
       terminal.type(CTRL_C + CTRL_C);
       expect(await terminal.ended).toBe(130);
-      expect(terminal.text).toMatch(/\nCancelling\.\n.*Cancelled\.\n$/s);
+      expect(terminal.screen).toBe('Cancelling. Press Ctrl-C again to end at once.\nCancelled.\n');
       expect(terminal.text).not.toContain('error');
       expect(await leftOf(account)).toEqual(NOTHING);
     },
@@ -159,6 +165,26 @@ describe('upload in a terminal', () => {
     expect(terminal.text).toContain('waiting for the rate limit, 0:0');
     expect(terminal.text).not.toMatch(/429|rate_limit|error/);
     expect(terminal.text).toContain('3 files uploaded.');
+  });
+
+  test('writes no escape sequences to a dumb terminal', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('put', { bytesPerSecond: 8 * MIB });
+    await put('film.bin', Buffer.alloc(5 * MIB));
+    for (const args of [
+      ['upload', 'film.bin', 'missing'],
+      ['list'],
+      ['get', 'film.bin', '-o', 'dumb.bin'],
+      ['--help'],
+    ]) {
+      const terminal = inTerminal(args, { ...as(account, proxy.url), TERM: 'dumb' });
+      await terminal.ended;
+      expect(terminal.raw).not.toContain('\x1b');
+    }
+    const asked = inTerminal(['login', '--url', service.urls.root_url], { TERM: 'dumb' });
+    await asked.shows(/API key \(it is not shown\): $/);
+    asked.type(CTRL_C);
+    expect([await asked.ended, asked.raw.includes('\x1b')]).toEqual([130, false]);
   });
 
   test('shows errors in red, unless NO_COLOR is set', async () => {
@@ -233,6 +259,59 @@ describe('upload without a terminal', () => {
     expect(stderr).toContain('2 files uploaded, 2 not.');
   });
 
+  test('leaves out what nobody means to upload with a folder, and names it, unless it is asked for', async () => {
+    const account = await service.newAccount();
+    const kept = ['.well-known', 'a.txt', 'b/.env.example', 'b/environment'];
+    const leftOut = [
+      '.git/config',
+      '.DS_Store',
+      'b/.env.local',
+      'b/NODE_MODULES/x.js',
+      'b/._a.txt',
+      'b/Thumbs.db',
+      '.ssh/id',
+    ];
+    for (const path of [...kept, ...leftOut]) {
+      await mkdir(join(folder, 'project', dirname(path)), { recursive: true });
+      await put(join('project', path), path);
+    }
+    const pathsIn = (stdout: string) => [...stdout.matchAll(/\tproject\/(.*)$/gm)].map(([, path]) => path).sort();
+    const usual = await run(['upload', '-r', 'project'], as(account));
+    expect([usual.code, pathsIn(usual.stdout)]).toEqual([0, kept.toSorted()]);
+    expect([...usual.stderr.matchAll(/^left out: project\/(.*)$/gm)].map(([, path]) => path).sort()).toEqual(
+      ['.git', '.DS_Store', 'b/.env.local', 'b/NODE_MODULES', 'b/._a.txt', 'b/Thumbs.db', '.ssh'].sort(),
+    );
+    const all = await run(['upload', '-r', '--all', 'project'], as(account));
+    expect(pathsIn(all.stdout)).toEqual([...kept, ...leftOut].sort());
+    const named = await run(['upload', '-r', 'project/.git', 'project/.DS_Store'], as(account));
+    expect(named.stdout.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test('sends the type and the idempotency key that are given, and prints links that save', async () => {
+    const account = await service.newAccount();
+    await put('page.txt', '<p>');
+    const args = ['upload', 'page.txt', '--type', 'text/html', '--idempotency-key', 'mine', '--json', '--download'];
+    const [first, again] = [await run(args, as(account)), await run(args, as(account))];
+    expect(JSON.parse(again.stdout)).toEqual(JSON.parse(first.stdout));
+    const { mime_type, url } = JSON.parse(first.stdout);
+    expect(mime_type).toBe('text/html');
+    expect((await fetch(url)).headers.get('Content-Disposition')).toMatch(/^attachment; filename="page\.txt"/);
+  });
+
+  test.skipIf(process.platform !== 'linux')('uploads files whose names are not UTF-8', async () => {
+    const account = await service.newAccount();
+    await mkdir(join(folder, 'latin'));
+    await writeFile(Buffer.from(`${folder}/latin/caf\xe9.txt`, 'latin1'), 'coffee');
+    const script = '"$0" "$1" upload latin/caf*; "$0" "$1" upload -r latin';
+    const { stdout } = await promisify(execFile)('sh', ['-c', script, process.execPath, COMMAND], {
+      env: { ...inherited(), ...as(account) },
+      cwd: folder,
+    });
+    const links = stdout.trimEnd().split('\n');
+    expect(links[1]).toContain('\tlatin/caf\u{fffd}.txt');
+    for (const link of links) expect(await (await fetch(link.split('\t')[0] ?? '')).text()).toBe('coffee');
+  });
+
   test('reads a pipe', async () => {
     const account = await service.newAccount();
     const named = await run(['upload', '-', '--name', 'notes.txt'], as(account), 'from a pipe');
@@ -246,6 +325,40 @@ describe('upload without a terminal', () => {
     ]);
   });
 
+  test.skipIf(process.platform !== 'linux')(
+    'stores the whole of content whose size is unknown, or is not what the system says',
+    async () => {
+      const account = await service.newAccount();
+      for (const [name, source, script] of [
+        ['of 0 bytes', '/proc/version', 'upload /proc/version'],
+        ['of too many bytes', '/sys/kernel/fscaps', 'upload /sys/kernel/fscaps'],
+        ['of standard input', '/proc/version', 'upload - < /proc/version'],
+        ['of a pipe', '/proc/version', 'upload <(cat /proc/version)'],
+      ] as const) {
+        const command = `"$0" "$1" ${script}`;
+        const { stdout } = await promisify(execFile)('bash', ['-c', command, process.execPath, COMMAND], {
+          env: { ...inherited(), ...as(account) },
+        });
+        expect(await (await fetch(stdout.trim())).text(), name).toBe(await readFile(source, 'utf8'));
+      }
+    },
+  );
+
+  test('stores nothing of a file that grows while it is sent, or of a folder on standard input', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    proxy.addFaults('put', { bytesPerSecond: 8 * MIB });
+    await put('grows.log', Buffer.alloc(16 * MIB));
+    const outcome = run(['upload', 'grows.log'], as(account, proxy.url));
+    await proxy.arrival('put');
+    await appendFile(join(folder, 'grows.log'), 'more');
+    expect(await outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('changed meanwhile (unreadable)') });
+    const script = '"$0" "$1" upload - < /';
+    const env = { ...inherited(), ...as(account) };
+    const ofFolder = promisify(execFile)('sh', ['-c', script, process.execPath, COMMAND], { env });
+    await expect(ofFolder).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('It is a folder') });
+    expect(await leftOf(account)).toEqual(NOTHING);
+  });
+
   test('copies the links with the clipboard program of the desktop', async () => {
     const account = await service.newAccount();
     await put('copied.txt', 'x');
@@ -255,20 +368,31 @@ describe('upload without a terminal', () => {
     expect(await readFile(join(folder, 'clipboard.txt'), 'utf8')).toBe(stdout.trim());
   });
 
-  test('prints one error, not one for each file, when the account is full', async (context) => {
+  test('prints one error and the names of the files, and waits for no rate limit, when the account is full', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
-    const refused = { status: 403, body: '{"error":"storage_limit_exceeded"}' };
-    proxy.addFaults('form', ...Array<typeof refused>(9).fill(refused));
+    // Four uploads are on their way when three of them are told to wait, and then the fourth is refused.
+    let answered = 0;
+    const after = async () => {
+      await vi.waitUntil(() => proxy.requests.length === 4, PATIENCE);
+      answered++;
+    };
+    const held = { status: 429, headers: { 'retry-after': '500' }, body: '{"error":"rate_limit_exceeded"}', after };
+    const full = {
+      status: 403,
+      body: '{"error":"storage_limit_exceeded"}',
+      after: () => vi.waitUntil(() => answered === 3, PATIENCE),
+    };
     const names = await Promise.all(Array.from({ length: 9 }, (_, at) => put(`${at}.txt`, 'x')));
+    proxy.addFaults('form', held, held, held, full);
     const { code, stderr } = await run(['upload', ...names], as(account, proxy.url));
     expect(code).toBe(1);
-    expect(stderr).toBe(
+    expect(stderr.slice(stderr.indexOf('error:'))).toBe(
       `error: The account has no room for the file (storage_limit_exceeded, 403).
   Delete files that are not needed any more: file-hosting list, then file-hosting rm <id>.
-0 files uploaded, 9 not.
+${names.map((name) => `not uploaded: ${name}\n`).join('')}0 files uploaded, 9 not.
 `,
     );
-    expect(proxy.requests.length).toBeLessThan(6);
+    expect(proxy.requests).toHaveLength(4);
   });
 });
 
@@ -291,7 +415,8 @@ describe('the API key', () => {
     await terminal.shows(/Address of the service: $/);
     terminal.type(`${service.urls.root_url}/dashboard/api-keys\r`);
     await terminal.shows(/API key \(it is not shown\): $/);
-    terminal.type(`${key}\r`);
+    // No shell could continue the command here, so Ctrl-Z does nothing.
+    terminal.type(`${CTRL_Z}${key}\r`);
     expect(await terminal.ended).toBe(0);
     expect(terminal.text).not.toContain(key);
     const settings = join(home, 'file-hosting/settings.json');
@@ -338,6 +463,45 @@ describe('the API key', () => {
     await expect(stat(join(home, 'file-hosting'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  test.for([
+    ['in Bash', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" "$COMMAND"', CTRL_Z],
+    ['in a shell that leaves the terminal as it is', ['sh', '-i'], '"$NODE" "$COMMAND"', CTRL_Z],
+    ['by npx', ['bash', '--norc', '--noprofile', '-i'], 'npx --no -- file-hosting', CTRL_Z],
+    ['by another program', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" "$COMMAND"', ''],
+  ] as const)(
+    'is asked for again, and not shown, after the command was stopped %s',
+    async ([, shell, command, key]) => {
+      const secret = (await service.newAccount()).key;
+      const home = await mkdtemp(join(folder, 'home-'));
+      const env = {
+        NODE: process.execPath,
+        COMMAND,
+        URL: service.urls.root_url,
+        XDG_CONFIG_HOME: home,
+        PS1: 'shell> ',
+      };
+      const terminal = openTerminal([...shell], { env, cwd: join(COMMAND, '../../../..') });
+      await terminal.shows(/shell> $/);
+      // The shell prints the id of the process group, so that it can be stopped from elsewhere.
+      terminal.type(`sh -c 'echo group=$$; exec ${command} login --url "$URL"'\r`);
+      await terminal.shows(/API key \(it is not shown\): $/);
+      if (key) terminal.type(`svc_test_half${key}`);
+      else process.kill(-Number(/group=(\d+)/.exec(terminal.text)?.[1]), 'SIGSTOP');
+      await terminal.shows(/Stopped.*shell> $/s);
+      terminal.type('stty -a\r');
+      await terminal.shows(/ echo .*shell> $/s);
+      expect(terminal.text).toMatch(/[^-]isig icanon/);
+      terminal.type('fg\r');
+      await terminal.shows(/> fg\n.*API key \(it is not shown\): $/s);
+      terminal.type(`${secret}\r`);
+      await terminal.shows(/Logged in\..*shell> $/s);
+      terminal.type('exit\r');
+      await terminal.ended;
+      expect(terminal.text).not.toContain(secret);
+      expect(JSON.parse(await readFile(join(home, 'file-hosting/settings.json'), 'utf8')).key).toBe(secret);
+    },
+  );
+
   test('is reported as missing, with advice, when there is none', async () => {
     const { code, stdout, stderr } = await run(['upload', 'a'], { XDG_CONFIG_HOME: '/none' });
     expect([code, stdout]).toEqual([1, '']);
@@ -346,6 +510,20 @@ describe('the API key', () => {
     expect(withUrl.stderr).toBe(
       `error: There is no API key for ${service.urls.root_url}.\n  Run: file-hosting login (or set FILE_HOSTING_KEY)\n`,
     );
+  });
+
+  test.for([
+    ['has no home directory', { HOME: '', XDG_CONFIG_HOME: '' }, 'This user has no home directory'],
+    ['cannot write there', { HOME: '/dev/null', XDG_CONFIG_HOME: '' }, 'The key cannot be stored'],
+    ['cannot make the folder of settings', { XDG_CONFIG_HOME: '/dev/null/none' }, 'The key cannot be stored'],
+  ] as const)('a user who %s is told which variables to set', async ([, variables, message]) => {
+    const account = await service.newAccount();
+    const { code, stderr } = await run(['login', '--url', service.urls.root_url], variables, account.key);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(`${message}.*\\n.*FILE_HOSTING_URL and FILE_HOSTING_KEY`),
+    ]);
+    expect(await run(['me'], { ...variables, ...as(account) })).toMatchObject({ code: 0 });
   });
 
   test('a wrong key ends `upload` with one error, and with advice about where the key came from', async () => {
@@ -384,8 +562,11 @@ describe('the API key', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  test('a command ends with advice when the service cannot be reached', async () => {
-    const { code, stderr } = await run(['login', '--url', 'http://localhost:1'], {}, 'svc_test_x\n');
+  test('a command ends with the cause and advice when the service cannot be reached', async () => {
+    const proxy = await startFaultyProxy(service.urls.root_url);
+    await proxy.close();
+    const { code, stderr } = await run(['login', '--url', proxy.url], {}, 'svc_test_x\n');
+    expect(stderr).toContain('ECONNREFUSED');
     expect(code).toBe(1);
     expect(stderr).toContain('Check the connection, and the address of the service');
   });
@@ -404,9 +585,40 @@ describe('list, open and rm', () => {
         .split('\n')
         .map((line) => JSON.parse(line).name),
     ).toHaveLength(3);
-    const terminal = inTerminal(['list'], as(account));
+    const terminal = inTerminal(['list', '--limit', '1'], as(account));
     await terminal.ended;
-    expect(terminal.text).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {8}9 B {2}[\da-f-]{36} {2}third\.txt\n/);
+    expect(terminal.text).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d {8}9 B {2}[\da-f-]{36} {2}third\.txt\n {2}http\S+\/third\.txt\nThe newest 1 of 3/,
+    );
+    const links = (await run(['list', '--limit', '2', '--download'], as(account))).stdout;
+    expect(links.match(/\/\w+\.\w+\?download\t/g)).toEqual(['/third.txt?download\t', '/other.md?download\t']);
+  });
+
+  test('a file is found by every spelling of its name that looks the same, and by every form of its link', async () => {
+    const account = await service.newAccount();
+    const names = ['caf\u00e9.txt', 'Screenshot 9.41\u202fAM.png', 'note: a.txt', '100%.txt'];
+    const files = await Promise.all(names.map(async (name) => (await account.byKey.upload(name, name)).body));
+    const [{ url = '', id = '' } = {}] = files as unknown as FileRecord[];
+    const spellings: readonly (readonly [string, string | undefined])[] = [
+      ['cafe\u0301.txt', names[0]],
+      ['Screenshot 9.41 AM.png', names[1]],
+      ['note: a.txt', names[2]],
+      ['100%.txt', names[3]],
+      [`${url}?download`, names[0]],
+      [`${url}#page=2`, names[0]],
+      [url.replace(/[^/]*$/, 'other.txt'), names[0]],
+      [url.replace(/\/[^/]*$/, ''), names[0]],
+      [id.toUpperCase(), names[0]],
+    ];
+    for (const [what, content] of spellings)
+      expect(await run(['get', what, '-o', '-'], as(account)), what).toMatchObject({ code: 0, stdout: content });
+    const removed = await run(
+      ['rm', '--yes', 'cafe\u0301.txt', `${url}?download`, 'none.txt', 'note: a.txt'],
+      as(account),
+    );
+    expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('error: none.txt: There is no file') });
+    const left = (await run(['list'], as(account))).stdout.trimEnd().split('\n');
+    expect(left.map((line) => line.split('\t').at(-1)).sort()).toEqual([names[3], names[1]]);
   });
 
   test('open opens the link of a file in the browser', async () => {
@@ -477,10 +689,139 @@ describe('list, open and rm', () => {
   });
 });
 
+/**
+ * A proxy of the CDN that closes the connections of the first downloads after some bytes; after 0 bytes it keeps the connection.
+ * @param arrived  how many bytes the command has written. The connection is closed after that, because `fetch` may drop what came last.
+ */
+async function flakyLink(link: string, cuts: number[], arrived: () => number | Promise<number>) {
+  const requests: string[] = [];
+  const server = createServer(async ({ method, url, headers }, response) => {
+    const { range = '', 'if-range': ifRange = '' } = headers;
+    requests.push([method, range, ifRange && 'if-range'].filter(Boolean).join(' '));
+    const own = { ...(range && { range, 'if-range': String(ifRange) }), 'accept-encoding': 'identity' };
+    const answer = await fetch(new URL(url ?? '', link), { method: method ?? 'GET', headers: own });
+    const content = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    const cut = method === 'GET' ? cuts.shift() : undefined;
+    if (cut === undefined) response.end(content);
+    else if (cut === 0) response.flushHeaders();
+    else {
+      response.write(content.subarray(0, cut));
+      const end = Number(/\d+/.exec(range) ?? 0) + cut;
+      await vi.waitUntil(async () => (await arrived()) >= end, PATIENCE);
+      response.destroy();
+    }
+  });
+  await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { requests, url: link.replace(/^http:\/\/[^/]+/, `http://127.0.0.1:${port}`) };
+}
+
+/** The size of the file in a folder that a download has begun. */
+async function partSize(home: string): Promise<number> {
+  const [name] = (await readdir(home)).filter((one) => one.endsWith('.part'));
+  return name ? (await stat(join(home, name))).size : 0;
+}
+
+describe('get', () => {
+  test('saves files under their names, and replaces none that exists, unless it is asked to', async () => {
+    const account = await service.newAccount();
+    const home = await mkdtemp(join(folder, 'get-'));
+    for (const name of ['one.txt', 'two.txt']) await account.byKey.upload(name, name);
+    expect(await run(['get', 'one.txt', 'two.txt', '-o', home], as(account))).toMatchObject({
+      code: 0,
+      stdout: `${home}/one.txt\n${home}/two.txt\n`,
+    });
+    await writeFile(join(home, 'one.txt'), 'mine');
+    const refused = await run(['get', 'one.txt', '-o', home], as(account));
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/one\.txt exists already.*\n.*--force/),
+    });
+    expect(await readFile(join(home, 'one.txt'), 'utf8')).toBe('mine');
+    await run(['get', 'one.txt', '-o', join(home, 'one.txt'), '--force'], as(account));
+    expect(await readFile(join(home, 'one.txt'), 'utf8')).toBe('one.txt');
+    expect((await readdir(home)).sort()).toEqual(['one.txt', 'two.txt']);
+    expect(await run(['get', 'one.txt', 'two.txt', '-o', 'x'], as(account))).toMatchObject({ code: 2 });
+    expect(await run(['get', 'none.txt', 'one.txt', '-o', '-'], as(account))).toMatchObject({
+      code: 1,
+      stdout: 'one.txt',
+    });
+  });
+
+  test.for([
+    ['../../etc/passwd', '__.._etc_passwd'],
+    ['..', '_'],
+    ['', '_'],
+    ['.bashrc', '_bashrc'],
+    ['a\\b/c.txt', 'a_b_c.txt'],
+    ['a\n\u202eb', 'a__b'],
+    ['NUL.txt', '_NUL.txt'],
+    ['smile 😀.txt', 'smile 😀.txt'],
+  ] as const)('a name from the service is no path: %j', ([name, saved]) => {
+    expect(localName(name)).toBe(saved);
+  });
+
+  test('continues after lost connections, into a file and to standard output', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    const content = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
+    const { body } = await account.byKey.upload('large.bin', content);
+    const home = await mkdtemp(join(folder, 'get-'));
+    for (const output of [join(home, 'large.bin'), '-']) {
+      let printed = Buffer.alloc(0);
+      const arrived = () => (output === '-' ? printed.length : partSize(home));
+      const link = await flakyLink(String(body.url), [100_000, 50_000], arrived);
+      proxy.addFaults('other', { status: 200, body: JSON.stringify({ ...body, url: link.url }) });
+      const env = { ...inherited(), ...as(account, proxy.url) };
+      const child = spawn(process.execPath, [COMMAND, 'get', String(body.id), '-o', output], { env });
+      child.stdout.on('data', (chunk: Buffer) => {
+        printed = Buffer.concat([printed, chunk]);
+      });
+      expect(await once(child, 'close')).toEqual([0, null]);
+      expect((output === '-' ? printed : await readFile(output)).equals(content)).toBe(true);
+      expect(link.requests).toEqual(['HEAD', 'GET', 'GET bytes=100000- if-range', 'GET bytes=150000- if-range']);
+    }
+    expect(await readdir(home)).toEqual(['large.bin']);
+  });
+
+  test('continues what an interrupted command has begun', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    const content = Buffer.alloc(300_000, 'The quick brown fox. ');
+    const { body } = await account.byKey.upload('large.bin', content);
+    const home = await mkdtemp(join(folder, 'get-'));
+    const link = await flakyLink(String(body.url), [100_000, 0], () => partSize(home));
+    const record = { status: 200, body: JSON.stringify({ ...body, url: link.url }) };
+    proxy.addFaults('other', record, record);
+    const args = ['get', String(body.id), '-o', join(home, 'large.bin')];
+    const terminal = inTerminal(args, as(account, proxy.url));
+    await terminal.shows(/33 %/);
+    await expect.poll(() => link.requests.length).toBe(3);
+    terminal.type(CTRL_C);
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.screen.replaceAll('\n', ' ')).toMatch(
+      /^Cancelling\..* 97\.7 KiB are in .*\. The same command continues\. Cancelled\. $/,
+    );
+    expect(await readdir(home)).toEqual([expect.stringMatching(/\.part$/)]);
+    await run(args, as(account, proxy.url));
+    expect((await readFile(join(home, 'large.bin'))).equals(content)).toBe(true);
+    expect(link.requests.at(-1)).toBe('GET bytes=100000- if-range');
+    expect(await readdir(home)).toEqual(['large.bin']);
+  });
+});
+
 const WRONG_CALLS: readonly (readonly [string, readonly string[]])[] = [
   ['an unknown command', ['uplaod']],
   ['a folder without --recursive', ['upload', '.']],
   ['no command', []],
+  ['a limit that is no number', ['list', '--limit', 'all']],
+  ['a limit for all files', ['list', '--limit', '5', '--all']],
+  ['a type that is none', ['upload', '--type', 'png', COMMAND]],
+  ['an idempotency key for several files', ['upload', '--idempotency-key', 'x', COMMAND, COMMAND]],
   ['an unknown flag', ['list', '--everything']],
   ['no file', ['upload']],
   ['a name for several files', ['upload', '--name', 'x', COMMAND, COMMAND]],
@@ -532,7 +873,9 @@ describe('completion', () => {
 
   test.for(['zsh', 'fish'])('has every command and flag for %s', async (shell) => {
     const { stdout } = await run(['completion', shell], {});
-    for (const word of ['login', 'upload', 'list', 'open', 'rm', 'me', 'recursive', 'copy', 'search', 'yes'])
+    for (const word of ['login', 'upload', 'list', 'get', 'open', 'rm', 'me', 'recursive', 'copy', 'search', 'yes'])
       expect(stdout).toContain(word);
+    // In a shell without compinit, the script of zsh loads it first.
+    if (shell === 'zsh') expect(stdout).toMatch(/functions\[compdef\].*compinit.*\ncompdef /s);
   });
 });

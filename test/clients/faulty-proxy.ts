@@ -21,8 +21,13 @@ export type Fault =
   | { readonly bytesPerSecond: number }
   /** Closes the connection when it has forwarded this many bytes of the body. */
   | { readonly resetAt: number }
-  /** Sends this answer, and does not forward the request. */
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  /** Sends this answer, when `after` has resolved, and does not forward the request. */
+  | {
+      readonly status: number;
+      readonly headers?: Record<string, string>;
+      readonly body?: string;
+      readonly after?: () => Promise<unknown>;
+    }
   /** Adds headers to the answer of the service. */
   | { readonly addHeaders: Record<string, string> };
 
@@ -125,7 +130,10 @@ function pass(
   }
   if (typeof fault === 'object' && 'status' in fault) {
     incoming.resume();
-    response.writeHead(fault.status, fault.headers).end(fault.body ?? '{"error":"service_unavailable"}');
+    const answer = () =>
+      response.writeHead(fault.status, fault.headers).end(fault.body ?? '{"error":"service_unavailable"}');
+    if (fault.after) void fault.after().then(answer);
+    else answer();
     return;
   }
   const { host: _, ...headers } = incoming.headers;

@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkTypes, newProject } from '../support/project.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
+import { COMMAND } from '../support/terminal.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
 const MIB = 1024 * 1024;
@@ -111,6 +112,18 @@ describe('the package', () => {
         );
         expect(printed.trim()).toBe('[ 5242880, 1 ] 2 0');
       }
+    }
+  });
+
+  test('the command runs in each Node, or says which one it needs', async () => {
+    for (const node of await nodes()) {
+      const outcome = await run(node, [COMMAND, '--version']).catch((error) => error);
+      const { stdout: version } = await run(node, ['-p', 'process.versions.node']);
+      if (Number.parseInt(version, 10) >= 24) expect(outcome.stdout).toBe('1.0.0\n');
+      else
+        expect(outcome.stderr).toBe(
+          `error: file-hosting needs Node 22.12 or newer, and this is Node ${version.trim()}.\n`,
+        );
     }
   });
 

@@ -22,6 +22,8 @@ export interface Terminal {
   readonly raw: string;
   /** The same text without control characters. A line that the program draws several times is in the text several times. */
   readonly text: string;
+  /** What the terminal shows at present, without spaces at the ends of lines. */
+  readonly screen: string;
   /**
    * Resolves when the text matches.
    * @throws Error with the text when it does not match in time, or the program ends before it matches.
@@ -33,6 +35,7 @@ export interface Terminal {
 }
 
 export const CTRL_C = '\x03';
+export const CTRL_Z = '\x1a';
 
 /** Starts a program in a pseudo-terminal of 80 columns. */
 export function openTerminal(
@@ -71,6 +74,9 @@ export function openTerminal(
     get text() {
       return textOf();
     },
+    get screen() {
+      return screenOf(raw);
+    },
     shows: (pattern) =>
       new Promise((resolve, reject) => {
         const settle = (error?: Error) => {
@@ -92,4 +98,23 @@ export function openTerminal(
     type: (keys) => child.write(keys),
     ended,
   };
+}
+
+/** What a terminal shows after some output. It knows only what the command uses: moves to the start of the line, and erasing. */
+function screenOf(raw: string): string {
+  const lines: string[] = [];
+  let line = '';
+  let column = 0;
+  // The escape character is made visible, as ␛.
+  for (const [part] of raw.replaceAll('\x1b', '␛').matchAll(/␛(?:\[[\d;?]*[A-Za-z]|[78])|\r|\n|[^␛\r\n]+/g)) {
+    if (part === '\n') lines.push(line);
+    if (part === '\n' || part === '␛[2K') line = '';
+    else if (part === '␛[K' || part === '␛[0K') line = line.slice(0, column);
+    if (part === '\n' || part === '\r' || part === '␛[1G') column = 0;
+    else if (!part.startsWith('␛')) {
+      line = line.padEnd(column).slice(0, column) + part + line.slice(column + part.length);
+      column += part.length;
+    }
+  }
+  return [...lines, line].map((one) => one.trimEnd()).join('\n');
 }

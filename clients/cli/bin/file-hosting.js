@@ -1,11 +1,9 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
-
-// With the compile cache of an earlier run, the command starts in half the time.
-enableCompileCache();
-
-// In the repository this runs the TypeScript sources. The published package has only the JavaScript that is built from them.
-const source = new URL('../src/main.ts', import.meta.url);
-const built = new URL('../dist/main.js', import.meta.url);
-await import((existsSync(source) ? source : built).href);
+// Old versions of Node can read this file, so it can say that they are too old.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > 22 || (major === 22 && minor >= 12)) {
+  import('./start.js');
+} else {
+  console.error(`error: file-hosting needs Node 22.12 or newer, and this is Node ${process.versions.node}.`);
+  process.exitCode = 1;
+}

@@ -12,7 +12,7 @@ export function completion(program: Command, shell: string): string {
   return SCRIPTS[shell as keyof typeof SCRIPTS](program);
 }
 
-/** Only `upload` takes files of this machine. */
+/** Only `upload` takes files of this machine as arguments. */
 const takesFiles = (command: Command) => command.name() === 'upload';
 
 /** Quotes a text in a way that all three shells understand. No name or description of our commands has a single quote. */
@@ -50,6 +50,7 @@ function forZsh(program: Command): string {
   });
   return `#compdef file-hosting
 # source <(file-hosting completion zsh)
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i -D }
 _file_hosting() {
   if ((CURRENT == 2)); then
     local -a commands=(${commands.join(' ')})

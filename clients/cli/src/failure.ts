@@ -37,6 +37,10 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   invalid_argument: 'Check FILE_HOSTING_URL and FILE_HOSTING_KEY, or run: file-hosting login',
 };
 
+/** Advice about a connection that will fail again. */
+const LASTING_ADVICE =
+  'Check the address of the service in FILE_HOSTING_URL or of file-hosting login, and the proxy in HTTPS_PROXY. NODE_EXTRA_CA_CERTS names the file of a further certificate authority.';
+
 /** Prints on standard error why something failed. @param what  the file or path, if there are several. */
 export function printFailure(error: unknown, what?: string): void {
   const { message, advice, id } = described(error);
@@ -49,9 +53,10 @@ export function printFailure(error: unknown, what?: string): void {
 function described(error: unknown): { message: string; advice?: string; id?: string | undefined } {
   if (error instanceof FileHostingError) {
     const isOfService = (error.status ?? 0) >= 500;
+    const isLasting = error.code === 'network_error' && !error.isTemporary;
     return {
       message: error.message,
-      advice: ADVICE[error.code] ?? error.advice,
+      advice: isLasting ? LASTING_ADVICE : (ADVICE[error.code] ?? error.advice),
       id: isOfService ? error.requestId : undefined,
     };
   }

@@ -1,5 +1,5 @@
 import { FileHosting, FileHostingError } from '../../typescript/src/index.ts';
-import { checkEncrypted, knownUrl, settingsPath, storeAccount, withoutPath } from './account.ts';
+import { checkAddress, knownUrl, settingsPath, storeAccount, withoutPath } from './account.ts';
 import { Failure } from './failure.ts';
 import { ask, isInteractive, note } from './terminal.ts';
 import { Waits } from './waits.ts';
@@ -8,11 +8,11 @@ import { Waits } from './waits.ts';
 export async function login(flags: { readonly url?: string }, signal: AbortSignal): Promise<void> {
   const known = flags.url ?? (await knownUrl());
   const url = withoutPath(known ?? ((isInteractive() && (await ask('Address of the service: ', { signal }))) || ''));
+  checkAddress(url);
   if (!url) throw new Failure('The address of the service is missing.', 'Run: file-hosting login --url <address>', 2);
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new Failure(`${url} is not the address of a service.`, 'Give it like this: https://files.example.com', 2);
   }
-  checkEncrypted(url);
   note(`Create an API key at ${url}/dashboard/api-keys, if you have none.`);
   const key = (await ask('API key (it is not shown): ', { signal, isSecret: true }))?.trim();
   if (!key) throw new Failure('No key was given.', 'Run file-hosting login again, and paste the key.');

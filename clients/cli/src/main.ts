@@ -1,14 +1,15 @@
 import { constants } from 'node:os';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { FileHosting } from '../../typescript/src/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Account, findAccount } from './account.ts';
 import { completion, SHELLS } from './completion.ts';
 import { Exit, Failure, printFailure } from './failure.ts';
 import { list, open, remove } from './files.ts';
+import { get } from './get.ts';
 import { login } from './login.ts';
 import { me } from './me.ts';
-import { note } from './terminal.ts';
+import { clearLine, note } from './terminal.ts';
 import { upload } from './upload.ts';
 import { Waits } from './waits.ts';
 
@@ -26,16 +27,29 @@ function withAccount<Args extends unknown[]>(
   };
 }
 
+const ABOUT = `The commands have a help of their own, such as: file-hosting upload --help
+
+FILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored.
+
+Exit codes: 0 for success, 1 for a failure, 2 for a wrong command line. After a signal, such as Ctrl-C: 128 plus its number.`;
+
+const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+
+function countFrom(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 1 on.');
+}
+
 function commands(): Command {
   const program = new Command('file-hosting')
     .description(packageJson.description)
     .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('(file-hosting --help lists the commands)')
-    .addHelpText(
-      'after',
-      '\nFILE_HOSTING_URL and FILE_HOSTING_KEY are used instead of what login has stored. Exit codes: 0 for success, 1 for a failure, 2 for a wrong command line. After a signal, such as Ctrl-C: 128 plus its number.',
-    );
+    .addHelpText('after', ({ command }) => {
+      const help = command.createHelp();
+      return `${examples('file-hosting login --url https://files.example.com', 'file-hosting upload photo.jpg')}\n${help.boxWrap(ABOUT, process.stdout.columns || 80)}`;
+    });
   program
     .command('login')
     .description('ask for an API key, and store it for this user')
@@ -55,15 +69,29 @@ function commands(): Command {
   return program;
 }
 
+const DOWNLOAD = 'print links that save the file instead of showing it';
+
 function addUpload(program: Command): void {
   program
     .command('upload')
     .description('upload files, folders, or standard input (-), and print their links')
     .argument('<files...>')
     .option('-r, --recursive', 'upload the files in folders')
+    .option('-a, --all', 'with --recursive: also files such as .git, .env, .DS_Store')
     .option('-n, --name <name>', 'the name of the file, for one file or a pipe')
+    .option('-t, --type <type>', 'the media type, instead of the usual one for the name')
+    .option('--idempotency-key <key>', 'for one file: a repeated command with the same key makes no second file')
+    .option('-d, --download', DOWNLOAD)
     .option('--json', 'print one JSON object a line instead of links')
     .option('-c, --copy', 'copy the links to the clipboard')
+    .addHelpText(
+      'after',
+      examples(
+        'file-hosting upload photo.jpg notes.pdf',
+        'file-hosting upload --recursive album',
+        'pg_dump shop | file-hosting upload - --name shop.sql',
+      ),
+    )
     .action(withAccount(({ hosting }, files, flags) => upload(hosting, files, flags, stop.signal)));
 }
 
@@ -74,19 +102,40 @@ function addFileCommands(program: Command): void {
     .alias('ls')
     .description('list the newest files')
     .option('-s, --search <text>', 'only files with this in their names')
-    .option('-a, --all', 'all files, not only the newest 50')
+    .option('-l, --limit <count>', 'how many files (default: 50)', countFrom)
+    .addOption(new Option('-a, --all', 'all files').conflicts('limit'))
+    .option('-d, --download', DOWNLOAD)
     .option('--json', 'print one JSON object a line')
+    .addHelpText('after', examples('file-hosting list --search photo', 'file-hosting list --all --json'))
     .action(withAccount(({ hosting }, flags) => list(hosting, flags, calls)));
+  program
+    .command('get')
+    .description('download files, and print where they were saved')
+    .argument('<files...>', 'their ids, links or names')
+    .option('-o, --output <path>', 'a file, a folder, or - for standard output')
+    .option('-f, --force', 'replace a file that exists')
+    .addHelpText(
+      'after',
+      examples(
+        'file-hosting get photo.jpg',
+        'file-hosting get backup.tar -o - | tar x',
+        'file-hosting get a.txt b.txt -o notes',
+      ),
+    )
+    .action(withAccount(({ hosting }, files, flags) => get(hosting, files, flags, calls)));
   program
     .command('open')
     .description('open a file in the browser')
     .argument('<file>', 'its id, link or name')
-    .action(withAccount(({ hosting }, file) => open(hosting, file, calls)));
+    .option('-d, --download', 'save it instead of showing it')
+    .addHelpText('after', examples('file-hosting open photo.jpg'))
+    .action(withAccount(({ hosting }, file, flags) => open(hosting, file, flags, calls)));
   program
     .command('rm')
     .description('delete files, after you have confirmed it')
     .argument('<files...>', 'their ids, links or names')
     .option('-y, --yes', 'do not ask')
+    .addHelpText('after', examples('file-hosting rm photo.jpg', 'file-hosting rm --yes draft.txt'))
     .action(withAccount(({ hosting }, files, flags) => remove(hosting, files, flags, calls)));
 }
 
@@ -118,8 +167,10 @@ function stopAt(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
     if (stop.signal.aborted) process.exit(exit.exitCode);
     stoppedAt = Date.now();
     isCancelled = true;
-    note('\nCancelling.');
+    // First, because this removes the progress from the terminal.
     stop.abort(exit);
+    clearLine();
+    note(signal === 'SIGINT' ? 'Cancelling. Press Ctrl-C again to end at once.' : 'Cancelling.');
   });
 }
 

@@ -2,23 +2,26 @@ import { SingleBar } from 'cli-progress';
 import type { FileRecord, Wait } from '../../typescript/src/index.ts';
 import type { LocalFile } from './find-files.ts';
 import { formatBytes, formatDuration } from './format.ts';
-import { note, printable } from './terminal.ts';
+import { isDumb, note, printable } from './terminal.ts';
 import { Waits } from './waits.ts';
 
-/** Reports the progress of uploads on standard error. */
+/** A file that is sent or received. */
+export type Item = Pick<LocalFile, 'path' | 'name' | 'size'>;
+
+/** Reports the progress of uploads, or of a download, on standard error. */
 export interface ProgressReport {
   /** @param bytes  how many bytes of the file the network has taken in this attempt. */
-  sent(file: LocalFile, bytes: number): void;
+  sent(file: Item, bytes: number): void;
   waits(wait: Wait): void;
-  stored(file: LocalFile, record: FileRecord): void;
-  failed(file: LocalFile): void;
+  stored(file: Item, record: FileRecord): void;
+  failed(file: Item): void;
   /** Prints other output, without mixing it with the progress. */
   print(write: () => void): void;
   end(): void;
 }
 
-export const progressOf = (files: readonly LocalFile[]): ProgressReport =>
-  process.stderr.isTTY && files.length > 0 ? new ProgressBar(files) : new ProgressLines(files);
+export const progressOf = (files: readonly Item[]): ProgressReport =>
+  process.stderr.isTTY && !isDumb() && files.length > 0 ? new ProgressBar(files) : new ProgressLines(files);
 
 const BAR_COLUMNS_MAX = 30;
 
@@ -28,16 +31,18 @@ const FIRST_SPEED_AFTER_SECONDS = 1;
 /** One line at the bottom of a terminal for all files together, with speed and time left. */
 class ProgressBar implements ProgressReport {
   readonly #bar: SingleBar;
-  readonly #files: readonly LocalFile[];
+  readonly #files: readonly Item[];
   /** Undefined when one of the files is a pipe. */
   readonly #totalBytes: number | undefined;
   readonly #startedAt = Date.now();
   readonly #waits = new Waits();
-  readonly #bytes = new Map<LocalFile, number>();
+  readonly #bytes = new Map<Item, number>();
+  #before = 0;
+  #isOver = false;
   #reason = '';
   #ended = 0;
 
-  constructor(files: readonly LocalFile[]) {
+  constructor(files: readonly Item[]) {
     this.#files = files;
     const isKnown = files.every(({ size }) => size !== undefined);
     this.#totalBytes = isKnown ? files.reduce((sum, { size = 0 }) => sum + size, 0) : undefined;
@@ -60,7 +65,7 @@ class ProgressBar implements ProgressReport {
     const files = this.#files.length > 1 ? `${this.#ended} of ${this.#files.length} files` : '';
     const text = [this.#amount(sent), files, this.#pace(sent)].filter(Boolean).join('  ');
     if (total === undefined) return text;
-    const part = total === 0 ? this.#ended / this.#files.length : sent / total;
+    const part = total === 0 ? this.#ended / this.#files.length : Math.min(1, sent / total);
     const percent = `${Math.floor(part * 100)} %`.padStart(5);
     const room = Math.min(BAR_COLUMNS_MAX, columns - text.length - percent.length - 5);
     if (room < 5) return `${percent}  ${text}`;
@@ -81,12 +86,16 @@ class ProgressBar implements ProgressReport {
     if (sent === this.#totalBytes) return 'finishing';
     const seconds = (Date.now() - this.#startedAt) / 1_000;
     if (sent === 0 || seconds < FIRST_SPEED_AFTER_SECONDS) return '';
-    const speed = `${formatBytes(sent / seconds)}/s`;
+    const perSecond = (sent - this.#before) / seconds;
+    if (perSecond <= 0) return '';
+    const speed = `${formatBytes(perSecond)}/s`;
     if (this.#totalBytes === undefined) return speed;
-    return `${speed}  ${formatDuration(((this.#totalBytes - sent) / sent) * seconds)} left`;
+    return `${speed}  ${formatDuration(Math.max(0, this.#totalBytes - sent) / perSecond)} left`;
   }
 
-  sent(file: LocalFile, bytes: number): void {
+  sent(file: Item, bytes: number): void {
+    // Only a download begins with bytes: those of an earlier one, which this one continues.
+    if (this.#bytes.size === 0) this.#before = bytes;
     this.#bytes.set(file, bytes);
   }
 
@@ -94,12 +103,12 @@ class ProgressBar implements ProgressReport {
     this.#reason = this.#waits.add(wait) ?? this.#reason;
   }
 
-  stored(file: LocalFile, { size_bytes }: FileRecord): void {
+  stored(file: Item, { size_bytes }: FileRecord): void {
     this.#bytes.set(file, size_bytes);
     this.#ended++;
   }
 
-  failed(file: LocalFile): void {
+  failed(file: Item): void {
     this.#bytes.set(file, file.size ?? 0);
     this.#ended++;
   }
@@ -107,10 +116,11 @@ class ProgressBar implements ProgressReport {
   print(write: () => void): void {
     this.#bar.stop();
     write();
-    this.#bar.start(1, 0);
+    if (!this.#isOver) this.#bar.start(1, 0);
   }
 
   end(): void {
+    this.#isOver = true;
     this.#bar.stop();
   }
 }
@@ -120,12 +130,12 @@ const PRINT_EVERY_MS = 15_000;
 
 /** Prints a line for each event, where standard error is not a terminal. */
 class ProgressLines implements ProgressReport {
-  readonly #files: readonly LocalFile[];
+  readonly #files: readonly Item[];
   readonly #waits = new Waits();
   #ended = 0;
   #printedAt = Date.now();
 
-  constructor(files: readonly LocalFile[]) {
+  constructor(files: readonly Item[]) {
     this.#files = files;
   }
 
@@ -133,11 +143,11 @@ class ProgressLines implements ProgressReport {
     return this.#files.length > 1 ? `[${this.#ended}/${this.#files.length}] ` : '';
   }
 
-  sent({ path, size }: LocalFile, bytes: number): void {
+  sent({ path, size }: Item, bytes: number): void {
     if (bytes === 0 || Date.now() - this.#printedAt < PRINT_EVERY_MS) return;
     this.#printedAt = Date.now();
     const of = size === undefined ? '' : ` of ${formatBytes(size)}`;
-    note(`${this.#count()}${printable(path)}: ${formatBytes(bytes)}${of} sent`);
+    note(`${this.#count()}${printable(path)}: ${formatBytes(bytes)}${of}`);
   }
 
   waits(wait: Wait): void {
@@ -146,7 +156,7 @@ class ProgressLines implements ProgressReport {
     this.#printedAt = Math.max(this.#printedAt, Date.now() + wait.seconds * 1_000);
   }
 
-  stored({ path, name }: LocalFile, { size_bytes }: FileRecord): void {
+  stored({ path, name }: Item, { size_bytes }: FileRecord): void {
     this.#ended++;
     note(`${this.#count()}${printable(path === '-' ? name : path)}: uploaded, ${formatBytes(size_bytes)}`);
   }

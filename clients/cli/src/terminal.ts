@@ -7,6 +7,14 @@ export function painted(colour: 'red' | 'yellow' | 'dim', text: string): string 
   return styleText(colour, text, { stream: process.stderr });
 }
 
+/** True for a terminal that understands no escape sequences, such as the shell of an editor. On Windows no terminal sets TERM. */
+export const isDumb = (): boolean => process.env.TERM === 'dumb' || (!process.env.TERM && process.platform !== 'win32');
+
+/** Begins a new line on standard error, in place of what a terminal has shown for Ctrl-C. */
+export function clearLine(): void {
+  if (process.stderr.isTTY) process.stderr.write(isDumb() ? '\n' : '\r\x1b[K');
+}
+
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/gu;
 
 /**
@@ -42,13 +50,33 @@ export async function ask(
 ): Promise<string | undefined> {
   const isTerminal = isInteractive();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const isHidden = process.stdin.isTTY && isSecret;
   // With `terminal: true`, Node turns off the echo of the terminal and writes the echo to `output`, which discards it. So a key is
   // never shown, even when standard error is redirected to a file.
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY && isSecret });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: isHidden });
   // The question comes after the echo is turned off, because the answer may be pasted immediately.
   if (isTerminal) process.stderr.write(question);
   const onAbort = () => lines.close();
   signal?.addEventListener('abort', onAbort, { once: true });
+  // Without echo the terminal sends Ctrl-Z as a character. The whole process group must stop, because the shell may wait for npx.
+  lines.on('SIGTSTP', () => {
+    process.stdin.setRawMode(false);
+    process.kill(0, 'SIGTSTP');
+    // A process group without a shell is not stopped.
+    process.stdin.setRawMode(true);
+  });
+  const onContinued = () => {
+    if (isHidden) {
+      // The shell has turned the echo on, but Node would do nothing, because for Node it is off.
+      process.stdin.setRawMode(false);
+      process.stdin.setRawMode(true);
+      // The user cannot see what was typed before the stop, so the answer begins anew.
+      lines.write(null, { ctrl: true, name: 'e' });
+      lines.write(null, { ctrl: true, name: 'u' });
+    }
+    if (isTerminal) process.stderr.write(question);
+  };
+  process.on('SIGCONT', onContinued);
   try {
     const answer = await new Promise<string | undefined>((resolve) => {
       lines.once('line', resolve);
@@ -60,6 +88,7 @@ export async function ask(
     return answer;
   } finally {
     signal?.removeEventListener('abort', onAbort);
+    process.off('SIGCONT', onContinued);
     lines.close();
     if (isTerminal && isSecret) process.stderr.write('\n');
   }

@@ -19,6 +19,9 @@ export function retryAfterOf(answer: Answer): number | undefined {
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1_000);
 }
 
+/** True when the request has changed nothing. */
+export const isRefusal = ({ status }: Answer): boolean => status >= 400 && status < 500;
+
 /** The JSON object of a 2xx answer. @throws FileHostingError for every other answer. */
 export function jsonOf(answer: Answer): Record<string, unknown> {
   let body: unknown;

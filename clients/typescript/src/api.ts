@@ -28,6 +28,7 @@ export class Api {
   readonly #url: string;
   readonly #key: string | undefined;
   readonly #stallSeconds: number;
+  #hasAnswered = false;
 
   /** @param url  ends in `/api/v1`. @param key  without it the browser sends the cookie of its session. */
   constructor(url: string, key: string | undefined, using: { fetch?: typeof fetch | undefined; stallSeconds: number }) {
@@ -60,8 +61,15 @@ export class Api {
   }
 
   /** Sends a request to any address, without the credential. */
-  send(exchange: Omit<Exchange, 'fetch' | 'stallSeconds'>): Promise<Answer> {
-    return send({ ...exchange, fetch: this.fetch, stallSeconds: this.#stallSeconds });
+  async send(exchange: Omit<Exchange, 'fetch' | 'stallSeconds' | 'isKnown'>): Promise<Answer> {
+    const answer = await send({
+      ...exchange,
+      fetch: this.fetch,
+      stallSeconds: this.#stallSeconds,
+      isKnown: this.#hasAnswered,
+    });
+    this.#hasAnswered = true;
+    return answer;
   }
 
   /** Sends a request, and repeats it after temporary errors. @returns the JSON object of the answer. */

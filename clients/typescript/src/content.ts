@@ -1,4 +1,5 @@
-import { FileHostingError } from './error.ts';
+import { invalid } from './error.ts';
+import { openPath, pathOf } from './open-path.ts';
 import { chunksOf } from './send.ts';
 
 /**
@@ -45,7 +46,11 @@ export async function openSource(source: UploadSource, { name, type }: Descripti
   });
   if (typeof source === 'string' || source instanceof URL) {
     const path = typeof source === 'string' ? source : await pathOf(source);
-    return { ...described(path.split(/[/\\]/).at(-1)), blob: await openPath(path) };
+    const opened = await openPath(path);
+    return {
+      ...described(path.split(/[/\\]/).at(-1)),
+      ...(opened instanceof Blob ? { blob: opened } : { chunks: bytesOf(opened) }),
+    };
   }
   if (source instanceof Blob) return { ...described((source as Partial<File>).name, source.type), blob: source };
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
@@ -64,43 +69,4 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
     if (typeof chunk !== 'string' && !ArrayBuffer.isView(chunk)) throw invalid('A stream must give bytes or text');
     yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
   }
-}
-
-/** The functions of Node's modules that are used here. */
-interface NodeModules {
-  'node:url': { fileURLToPath(url: URL): string };
-  'node:fs': { openAsBlob(path: string): Promise<Blob> };
-  'node:fs/promises': { stat(path: string): Promise<{ isFile(): boolean }> };
-}
-
-/**
- * Loads a module of Node. Bundlers leave this import alone, so the client can be bundled for browsers, where this function is never called.
- */
-const load = <Name extends keyof NodeModules>(name: Name): Promise<NodeModules[Name]> =>
-  import(/* @vite-ignore */ /* webpackIgnore: true */ name);
-
-async function pathOf(url: URL): Promise<string> {
-  if (url.protocol !== 'file:') throw invalid('A URL must begin with file:. Fetch any other URL, and upload its body');
-  const { fileURLToPath } = await load('node:url');
-  return fileURLToPath(url);
-}
-
-/** A Blob that reads the file in pieces, and fails when the file was changed after it was opened. */
-async function openPath(path: string): Promise<Blob> {
-  if (typeof document !== 'undefined') throw invalid('A path cannot be opened in a browser; give a File or Blob');
-  try {
-    const [{ openAsBlob }, { stat }] = await Promise.all([load('node:fs'), load('node:fs/promises')]);
-    if (!(await stat(path)).isFile()) throw new Error('it is not a file');
-    return await openAsBlob(path);
-  } catch (cause) {
-    throw new FileHostingError('unreadable', {
-      cause,
-      what: `${path} cannot be read`,
-      advice: 'Check that the file exists and that you may read it.',
-    });
-  }
-}
-
-export function invalid(what: string): FileHostingError {
-  return new FileHostingError('invalid_argument', { what });
 }

@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>
   ],
   unreadable: [
     'The content could not be read to its end, or changed meanwhile',
-    'Check that it still exists, then upload it again.',
+    'Check that it still exists, then upload it again; if it keeps changing, upload a copy.',
   ],
   invalid_argument: ['The call is wrong', 'Correct the call.'],
 };
@@ -129,6 +129,13 @@ export class FileHostingError extends Error {
     // A 2xx whose body cannot be parsed was cut off on its way.
     return TEMPORARY.includes(this.code) || (this.code === 'invalid_response' && (this.status ?? 0) < 300);
   }
+}
+
+/** Why a browser opens no path. */
+export const NO_PATHS = 'A path cannot be opened in a browser; give a File or Blob';
+
+export function invalid(what: string): FileHostingError {
+  return new FileHostingError('invalid_argument', { what });
 }
 
 export function abortedError(signal: AbortSignal): FileHostingError {

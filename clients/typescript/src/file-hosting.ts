@@ -1,7 +1,7 @@
 import { pageIn, recordIn } from './answer.ts';
 import { Api, type CallOptions, type Method } from './api.ts';
-import { invalid, type UploadSource } from './content.ts';
-import { FileHostingError } from './error.ts';
+import type { UploadSource } from './content.ts';
+import { FileHostingError, invalid } from './error.ts';
 import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
@@ -159,8 +159,11 @@ export class FileHosting {
 
 function addressOf(url = globalThis.location?.origin): string {
   if (!url) throw invalid('The address of the service is missing: give `url`, or set FILE_HOSTING_URL');
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw invalid(`${url} is not the address of a service`);
-  return `${url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
+  // The message does not repeat the address, because it may have a password.
+  const { username, password, origin, pathname } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>);
+  if (username || password) throw invalid('The address of the service must not have a user name or password');
+  if (!/^https?:\/\//.test(url) || !pathname) throw invalid(`${url} is not the address of a service`);
+  return `${origin}${pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
 }
 
 function variable(name: string): string | undefined {

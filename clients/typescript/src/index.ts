@@ -1,4 +1,5 @@
 export type { UploadSource } from './content.ts';
+export { downloadUrl } from './download-url.ts';
 export { type ErrorCode, FileHostingError } from './error.ts';
 export { type ClientOptions, FileHosting, type ListOptions } from './file-hosting.ts';
 export type { Progress, UploadOptions } from './job.ts';

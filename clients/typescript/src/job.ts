@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
-import { type Description, invalid } from './content.ts';
+import type { Description } from './content.ts';
+import { invalid } from './error.ts';
 import type { RetryOptions } from './retry.ts';
 
 /** The progress of one attempt. Within an attempt `sentBytes` never falls; the next attempt begins at 0 again. */

@@ -1,4 +1,4 @@
-import { type Answer, errorOf, jsonOf, recordIn, storageErrorOf } from './answer.ts';
+import { type Answer, errorOf, isRefusal, jsonOf, recordIn, storageErrorOf } from './answer.ts';
 import type { Content } from './content.ts';
 import { FileHostingError, withDetails } from './error.ts';
 import { type Job, undo } from './job.ts';
@@ -15,11 +15,16 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
   let id: string | undefined;
   let mayHaveTicket = false;
   const askOnce = async (signal = job.signal) => {
-    mayHaveTicket = true;
+    const before = mayHaveTicket;
+    const onSent = () => {
+      mayHaveTicket = true;
+    };
     const { name, type: mime_type, blob } = content;
     const json: TicketRequest = { name, mime_type, size_bytes: blob.size };
     const headers = { 'Idempotency-Key': job.key };
-    return ticketIn(await api.request('POST', '/uploads', { ...job, rate: 'uploads', json, headers, signal }));
+    const answer = await api.request('POST', '/uploads', { ...job, rate: 'uploads', json, headers, signal, onSent });
+    if (isRefusal(answer)) mayHaveTicket = before;
+    return ticketIn(answer);
   };
   const ask = async () => {
     const given = await retry(() => askOnce(), job);

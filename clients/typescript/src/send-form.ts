@@ -1,4 +1,4 @@
-import { recordIn } from './answer.ts';
+import { isRefusal, recordIn } from './answer.ts';
 import type { Content } from './content.ts';
 import { formAround } from './form.ts';
 import { type Job, undo } from './job.ts';
@@ -16,12 +16,15 @@ export async function sendForm(job: Job, { blob, ...described }: Content): Promi
   let mayBeStored = false;
   const attempt = async (signal = job.signal) => {
     const report = job.begin(blob.size);
+    const before = mayBeStored;
     const onSent = (bytes: number) => {
       mayBeStored ||= bytes + PIECE_BYTES >= body.size;
       report(bytes - head.byteLength);
     };
     const request = { ...job, rate: 'uploads', body, content: blob, headers, signal, onSent } as const;
-    const record = recordIn(await job.api.request('POST', '/files', request));
+    const answer = await job.api.request('POST', '/files', request);
+    if (isRefusal(answer)) mayBeStored = before;
+    const record = recordIn(answer);
     report(blob.size);
     return record;
   };

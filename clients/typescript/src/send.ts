@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts';
 import { abortedError, FileHostingError } from './error.ts';
+import { dispatcherFor } from './proxy.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -13,6 +14,8 @@ export interface Exchange {
   readonly fetch?: typeof fetch | undefined;
   /** The exchange ends with the error `stalled` when no byte moves for this long. */
   readonly stallSeconds: number;
+  /** True when the service has answered before. */
+  readonly isKnown?: boolean | undefined;
   /** @param bytes  how many bytes of the body the network has taken so far. */
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
@@ -56,13 +59,28 @@ export async function send(exchange: Exchange): Promise<Answer> {
     const unreadable = watch.unreadable ?? (content instanceof Blob && (await readingErrorOf(content)));
     if (unreadable instanceof FileHostingError) throw unreadable;
     if (unreadable) throw new FileHostingError('unreadable', { cause: unreadable });
-    const { code, cause: reason = cause } = cause as Error & { readonly code?: string };
-    // Node reports a redirect in the cause of the error, Deno in the error itself, Bun in its code.
-    const isRedirect = /redirect/i.test(`${code} ${reason}`);
-    throw new FileHostingError(isRedirect ? 'invalid_response' : 'network_error', { cause });
+    throw connectionError(cause as Error, exchange.isKnown);
   } finally {
     watch.end();
   }
+}
+
+/** The errors that come again whenever the request is repeated: of TLS, of a host or port that does not exist, and of a proxy that refuses. */
+const LASTING = /CERT|UNABLE_TO_|^ERR_TLS|^ERR_SSL(?!.*MAC$)|EPROTO|ENOTFOUND|PROXY_REFUSED|^bad port/;
+
+/** @param isKnown  true when the host has answered before, so its name is not wrong. */
+export function connectionError(cause: Error & { readonly code?: string }, isKnown = false): FileHostingError {
+  if (cause instanceof FileHostingError) return cause;
+  const reason = (cause.cause ?? cause) as Error & { readonly code?: string };
+  // Node reports a redirect in the cause of the error, Deno in the error itself, Bun in its code.
+  if (/redirect/i.test(`${cause.code} ${reason}`)) return new FileHostingError('invalid_response', { cause });
+  const { code, message } = reason;
+  const isOfHost = code === 'ENOTFOUND';
+  return new FileHostingError('network_error', {
+    cause,
+    what: reason === cause && !code ? undefined : `The connection failed: ${message || code}`,
+    isFinal: LASTING.test(code ?? message) && !(isOfHost && isKnown),
+  });
 }
 
 /** Aborts an exchange when its caller aborts it, or when no byte moves for too long. */
@@ -125,6 +143,7 @@ async function sendByFetch(
   if (isWhole) watch.moved(body.size / SLOWEST_BYTES_PER_SECOND);
   const length = body instanceof Blob && !isWhole && { 'Content-Length': String(body.size) };
   const isShort = isWhole || isText || (body instanceof Blob && body.size <= SHORT_BYTES);
+  const dispatcher = exchange.fetch ? undefined : await dispatcherFor(url);
   const response = await (exchange.fetch ?? fetch)(url, {
     method,
     headers: { ...headers, ...length },
@@ -134,6 +153,7 @@ async function sendByFetch(
     // unless `redirect` is 'error' and `window` is null.
     ...(isShort ? { redirect: 'manual' } : { redirect: 'error', window: null }),
     ...(!isText && { duplex: 'half' }),
+    ...(dispatcher && { dispatcher }),
   } as RequestInit);
   if (isWhole) onSent?.(body.size);
   watch.moved();
