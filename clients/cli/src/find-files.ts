@@ -2,8 +2,8 @@ import { createReadStream, type Dirent, fstatSync, openAsBlob, type Stats } from
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import type { UploadSource } from '../../typescript/src/index.ts';
+import { isLeftOut } from '../../typescript/src/left-out.ts';
 import { Failure } from './failure.ts';
-import { isLeftOut } from './left-out.ts';
 import { printable } from './terminal.ts';
 
 /** What `upload` sends as one file. */

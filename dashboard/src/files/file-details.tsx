@@ -3,12 +3,12 @@ import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import IconExternalLink from '@tabler/icons-react/dist/esm/icons/IconExternalLink.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
 import type { FileRecord } from '../../../clients/typescript/src/index.ts';
+import { downloadUrl } from '../../../clients/typescript/src/index.ts';
 import { formatBytes, formatNumber, formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useCopy } from '../ui/use-copy.ts';
 import { useLast } from '../ui/use-last.ts';
-import { downloadUrl } from './download-url.ts';
 import styles from './file-details.module.css';
 
 const words = strings.details;
