@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { deflateRawSync } from 'node:zlib';
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
@@ -9,7 +10,6 @@ import { LANES } from '../../../shared/metrics.ts';
 import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '../../support/admin.ts';
 import { readBooks } from '../../support/books.ts';
 import { client } from '../../support/client.ts';
-import { generateFiles } from '../../support/generated-files.ts';
 import { askForTicket, complete, uploadThrough } from '../../support/lanes.ts';
 import { type Operator, operatorOf } from '../../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
@@ -476,21 +476,22 @@ describe('reconcile', () => {
     expect([code, stdout]).toEqual([0, '1 account compared, 0 with differences.\n']);
   });
 
-  test('counts the seals that another version of Unicode folded', async () => {
+  test('counts the seals that another version of Unicode folded, and removes them', async () => {
     const account = await service.newAccount();
-    await generateFiles(operator.dynamoDb, service.tables, { accountId: account.id, count: 128 });
     for (const leaf of [0, 1]) {
-      await operator.dynamoDb.send(
-        new UpdateItemCommand({
-          TableName: service.tables.files,
-          Key: { account_id: { S: account.id }, id: { S: `#names#0000000000${leaf}` } },
-          UpdateExpression: 'SET unicode = :older',
-          ExpressionAttributeValues: { ':older': { S: '1.1' } },
-        }),
-      );
+      const key = { account_id: { S: account.id }, id: { S: `#names#0000000000${leaf}` } };
+      const Item = { ...key, folded: { B: deflateRawSync('/'.repeat(63)) }, unicode: { S: '1.1' } };
+      await operator.dynamoDb.send(new PutItemCommand({ TableName: service.tables.files, Item }));
     }
-    const { stdout } = await adminProcess(service, 'reconcile', account.id, '--dry-run');
-    expect(stdout).toContain('names for searches were folded by another version of Unicode in 2 seals');
+    const counted = '  names for searches were folded by another version of Unicode in 2 seals';
+    for (const [option, outcome] of [
+      ['--dry-run', `${account.id} (not corrected)\n${counted}`],
+      ['--yes', `${account.id} (corrected)\n${counted}`],
+      ['--dry-run', '1 account compared, 0 with differences.'],
+    ] as const) {
+      const { stdout } = await adminProcess(service, 'reconcile', account.id, option);
+      expect(stdout).toContain(outcome);
+    }
   });
 });
 
