@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { engineClient } from '../local-aws/dynamodb/engine-client.ts';
 import { logIn } from '../local-aws/identity-provider/log-in.ts';
 import type { TableName } from '../shared/tables.ts';
 import { client } from '../test/support/client.ts';
@@ -59,8 +59,7 @@ async function accountWith(service: BenchedService, count: number) {
   const isRare = (seq: number) => seq % 1_000 === 7;
   const { variables } = service.lambda.find('ListFilesFunction');
   const tables = { accounts: variables.ACCOUNTS_TABLE, files: variables.FILES_TABLE } as Record<TableName, string>;
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const engine = new DynamoDBClient({ endpoint: service.dynamoDbEndpoint, region: 'us-east-1', credentials });
+  const engine = engineClient(service.dynamoDbEndpoint);
   await generateFiles(engine, tables, {
     accountId: body.id,
     count,

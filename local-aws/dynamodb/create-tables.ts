@@ -4,7 +4,7 @@ import {
   type CreateTableCommandInput,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
-  DynamoDBClient,
+  type DynamoDBClient,
   ResourceNotFoundException,
   type TableDescription,
   UpdateTimeToLiveCommand,
@@ -12,6 +12,7 @@ import {
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 import { readRoles } from '../template/role-policies.ts';
+import { engineClient } from './engine-client.ts';
 
 type Keys = Pick<
   CreateTableCommandInput,
@@ -37,15 +38,12 @@ const NO_EFFECT = [
   'WarmThroughput',
 ];
 
-/** DynamoDB Local accepts any access key. */
-const ANY_CREDENTIALS = { accessKeyId: 'deployment', secretAccessKey: 'deployment' };
-
 /**
  * Creates the missing tables of the template.
  * @throws Error in one sentence when a table exists with other keys, or a policy names a table that does not exist.
  */
 export async function createTables(deployment: Deployment, endpoint: string): Promise<void> {
-  const client = new DynamoDBClient({ endpoint, region: deployment.account.region, credentials: ANY_CREDENTIALS });
+  const client = engineClient(endpoint);
   try {
     const tables = deployment.resources('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table').map(readTable);
     await Promise.all(tables.map((table) => createTable(client, table)));

@@ -1,15 +1,17 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import { ENGINE_REGION } from '../aws-front/dynamodb-engine.ts';
 import { freePort } from '../host/ports.ts';
 
 interface DynamoDbLocal {
-  /** The address of the engine, without a slash at its end. */
+  /** The address of the engine, without a slash at its end. Its user name, if any, is the access key id of the tables. */
   readonly endpoint: string;
   /** Ends the engine, and waits until everything it acknowledged is on disk. */
   close(): Promise<void>;
@@ -30,15 +32,21 @@ const START_DEADLINE_MS = 30_000;
  * Acknowledged transactions must be written even if this process is killed. So the engine runs in a session of its own, where a Ctrl-C or
  * `kill -9` for this process does not reach it. The shell around the engine reads a pipe from this process. When this process closes
  * the pipe or dies, the shell ends the engine by SIGTERM.
- * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory.
+ *
+ * The engine listens on every interface, has no option for that, and checks no signature. But without `-sharedDb` each access key id has a
+ * database of its own. So kept data is under an id that only the owner of `dataDir` can read.
+ * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory, and open to every id.
  * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
  */
 export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {}): Promise<DynamoDbLocal> {
   const pidFile = dataDir === undefined ? '/dev/null' : join(dataDir, 'engine.pid');
+  let user = '';
   if (dataDir !== undefined) {
     await mkdir(dataDir, { recursive: true });
     await waitForFormerEngine(pidFile);
-    useWriteAheadLog(dataDir);
+    const accessKeyId = await idOf(dataDir);
+    user = `${accessKeyId}@`;
+    useWriteAheadLog(join(dataDir, `${accessKeyId}_${ENGINE_REGION}.db`));
   }
   const port = await freePort();
   const java = javaCommand();
@@ -56,8 +64,7 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
     '-jar',
     'DynamoDBLocal.jar',
     '-disableTelemetry',
-    '-sharedDb',
-    ...(dataDir === undefined ? ['-inMemory'] : ['-dbPath', dataDir]),
+    ...(dataDir === undefined ? ['-inMemory', '-sharedDb'] : ['-dbPath', dataDir]),
     '-port',
     String(port),
   ];
@@ -77,9 +84,20 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   child.once('error', ({ message }) => {
     stderr = message;
   });
-  const endpoint = `http://127.0.0.1:${port}`;
-  await waitForAnswer(endpoint, child, (code) => whyEnded(code, java, stderr.trim()));
-  return { endpoint, close: () => end(child) };
+  const address = `127.0.0.1:${port}`;
+  await waitForAnswer(`http://${address}`, child, (code) => whyEnded(code, java, stderr.trim()));
+  return { endpoint: `http://${user}${address}`, close: () => end(child) };
+}
+
+/** The access key id of the tables in this directory, which is made when there is none yet. The engine takes letters and digits. */
+async function idOf(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'access-key-id');
+  const known = await readFile(file, 'utf8').catch(() => undefined);
+  if (known !== undefined) return known;
+  const id = randomBytes(16).toString('hex');
+  // If we die before the next line, the id is used by the next start.
+  await writeFile(file, id, { mode: 0o600 });
+  return id;
 }
 
 /**
@@ -87,9 +105,8 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
  * and waits for the disk each time. That takes four times as long. The mode is a property of the file and stays with it. On a file system
  * that cannot do this, the former mode stays.
  */
-function useWriteAheadLog(dataDir: string): void {
-  // The name that the engine gives its file with `-sharedDb`.
-  const database = new DatabaseSync(join(dataDir, 'shared-local-instance.db'));
+function useWriteAheadLog(file: string): void {
+  const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL');
   database.close();
 }

@@ -60,6 +60,7 @@ export function errorOf(answer: Answer, code: unknown, what?: string): FileHosti
   const details = {
     status,
     what: isForeign ? 'This address does not answer as the service' : what,
+    detail: answer.header('Error-Detail'),
     isFinal: isForeign,
     retryAfter: retryAfterOf(answer),
     requestId:

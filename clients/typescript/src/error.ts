@@ -79,6 +79,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** What happened, instead of the words for the code. */
   readonly what?: string | undefined;
+  /** Why the service has refused the request, in its own words. */
+  readonly detail?: string | null | undefined;
   /** What to do, instead of the words for the code. */
   readonly advice?: string | undefined;
   /** True when the same request cannot succeed soon, although errors with this code are usually temporary. */
@@ -104,12 +106,12 @@ export class FileHostingError extends Error {
   readonly #isFinal: boolean;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    const { status, requestId, retryAfter, uploadId, cause, what, advice, isFinal = false } = details;
+    const { status, requestId, retryAfter, uploadId, cause, what, detail, advice, isFinal = false } = details;
     const isDayUsedUp = code === 'rate_limit_exceeded' && (retryAfter ?? 0) > LONGEST_WAIT_SECONDS;
     const [usual, usualAdvice] = isDayUsedUp
       ? ['The account has used up its bytes of the day', 'Try again after midnight UTC.']
       : WORDS[code];
-    super(`${what ?? usual} (${[code, status].filter(Boolean).join(', ')}).`, { cause });
+    super(`${what ?? usual}${detail ? `: ${detail}` : ''} (${[code, status].filter(Boolean).join(', ')}).`, { cause });
     this.name = 'FileHostingError';
     this.code = code;
     this.status = status;
