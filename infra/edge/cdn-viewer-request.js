@@ -7,6 +7,9 @@
 /** A token has at least 128 random bits in base62, that is at least 22 characters. */
 const LINK = /^(\/uploads\/[0-9A-Za-z]{22,64})(\/[^/]*)?$/;
 
+/** The destinations in which a browser shows a file to a person, as in the viewer-response function. */
+const WINDOW = /^(document|iframe|frame|embed|object)$/;
+
 /**
  * @param {import('cloudfront').ViewerRequestEvent} event
  * @returns {import('cloudfront').FunctionRequest | import('cloudfront').FunctionResponse}
@@ -27,6 +30,13 @@ function handler(event) {
   // The viewer-response function evaluates these two headers. S3 would answer 412 with XML, and CloudFront has no error pages for 412.
   delete request.headers['if-match'];
   delete request.headers['if-unmodified-since'];
+  // A window may get text of another type than a page does (see the viewer-response function). So what a browser has for a page, a 304 must
+  // not confirm for a window.
+  const destination = request.headers['sec-fetch-dest'];
+  if (destination && WINDOW.test(destination.value)) {
+    delete request.headers['if-none-match'];
+    delete request.headers['if-modified-since'];
+  }
   return request;
 }
 

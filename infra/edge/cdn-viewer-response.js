@@ -55,8 +55,11 @@ function handler(event) {
   // without CORS gives the same answer to a `fetch` of it, so every answer has it.
   headers['access-control-allow-origin'] = { value: '*' };
   headers['access-control-expose-headers'] = { value: EXPOSED };
-  // A 304 has no type: the browser keeps the policy that it stored with the body.
-  if (response.statusCode === 304) return response;
+  // The browser keeps what it stored with the body: the type, the policy, and the disposition, which may be that of `?download`.
+  if (response.statusCode === 304) {
+    delete headers['content-disposition'];
+    return response;
+  }
   const disposition = headers['content-disposition'];
   if (event.request.querystring.download && disposition) {
     disposition.value = disposition.value.replace(/^inline/, 'attachment');
@@ -68,7 +71,12 @@ function handler(event) {
   if (policy === INERT && disposition && disposition.value.startsWith('inline')) {
     headers.vary = { value: 'Sec-Fetch-Dest' };
     const destination = event.request.headers['sec-fetch-dest'];
-    if (destination && WINDOW.test(destination.value)) contentType = contentType.replace(/^[^;]*/, 'text/plain');
+    if (destination && WINDOW.test(destination.value)) {
+      contentType = contentType.replace(/^[^;]*/, 'text/plain');
+      // By these a browser would confirm this answer for a script or a style, which needs the file's own type.
+      delete headers.etag;
+      delete headers['last-modified'];
+    }
   }
   if (TEXT_WITHOUT_CHARSET.test(contentType)) contentType = `${contentType.replace(/[\s;]+$/, '')}; charset=utf-8`;
   if (contentType) headers['content-type'] = { value: contentType };

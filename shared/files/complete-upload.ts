@@ -96,7 +96,7 @@ async function fileOf(
   // An earlier attempt, for the client or for the event of the bucket, found no room.
   if (ticket?.state === 'refused') throw noRoomForFile({ fileCountLimit });
   const row = !ticket || ticket.state === 'settled' ? await findRow(stores, ref) : undefined;
-  if (row?.state === 'ready') return row;
+  if (row?.state === 'ready' && row.via === 'ticket') return row;
   throw new ApiError('not_found', ticket && { detail: `the ticket is ${ticket.state}, and there is no file` });
 }
 

@@ -42,8 +42,8 @@ const REGISTERED_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** RFC 6838, section 4.2: type and subtype begin with a letter or digit. (Some clients send `*`. That is no valid type.) */
-const MEDIA_TYPE = /^([a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126})[ \t]*(?:;|$)/;
-const CHARSET = /;[ \t]*charset=("?)([a-z0-9][a-z0-9_.:+-]{0,39})\1[ \t]*(?:;|$)/;
+const MEDIA_TYPE = /^([a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126})[ \t]*(?:;|$)/i;
+const CHARSET = /;[ \t]*charset=("?)([a-z0-9][a-z0-9_.:+-]{0,39})\1[ \t]*(?:;|$)/i;
 
 /**
  * The types of images, audio and video that browsers show, and that cannot run script. The list has whole types, because a prefix such as
@@ -98,11 +98,11 @@ const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
  * @returns printable ASCII, under 320 characters.
  */
 export function mediaType(declared: string | undefined, fileName: string): string {
-  const text = (declared ?? '').trim().toLowerCase();
-  const type = MEDIA_TYPE.exec(text)?.[1];
+  const text = (declared ?? '').trim();
+  const type = MEDIA_TYPE.exec(text)?.[1]?.toLowerCase();
   if (type === undefined || SAYS_NOTHING.includes(type)) return typeOfExtension(fileName);
   const registered = Object.hasOwn(REGISTERED_TYPES, type) ? REGISTERED_TYPES[type] : type;
-  const charset = CHARSET.exec(text)?.[2];
+  const charset = CHARSET.exec(text)?.[2]?.toLowerCase();
   return charset !== undefined && isKnownCharset(charset) ? `${registered}; charset=${charset}` : `${registered}`;
 }
 

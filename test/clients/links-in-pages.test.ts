@@ -103,6 +103,27 @@ describe.runIf(HAS_BROWSER)('a page of another origin', () => {
     await opened.close();
   });
 
+  test('loads a script that a frame has shown as text before, and shows a table as text that it has fetched before', async () => {
+    const show = (src: string) =>
+      page.evaluate(async (address) => {
+        const frame = Object.assign(document.createElement('iframe'), { src: address });
+        const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+        document.body.append(frame);
+        await loaded;
+      }, src);
+    const script = await link('shown.js', 'export default 42;', 'text/javascript');
+    await show(script);
+    expect(await page.evaluate(`import(${JSON.stringify(script)}).then((module) => module.default)`)).toBe(42);
+    const table = await link('fetched.csv', 'a,b', 'text/csv');
+    const fetched = (address: string) =>
+      page.evaluate(async (url) => (await fetch(url)).headers.get('content-type'), address);
+    expect(await fetched(table)).toBe('text/csv; charset=utf-8');
+    await show(table);
+    expect(await fetched(table)).toBe('text/csv; charset=utf-8');
+    const frame = page.frames().find((one) => one.url() === table);
+    expect(await frame?.locator('body').innerText()).toBe('a,b');
+  });
+
   test('imports a module', async () => {
     const url = await link('a.js', 'export default 42;', 'text/javascript');
     // As text, because Vitest rewrites `import()`.

@@ -190,7 +190,7 @@ describe('contract: codes', () => {
 });
 
 describe('contract: ids', () => {
-  test('an id in upper case or percent-encoded is the same id, in every route', async () => {
+  test('an id in upper case or percent-encoded is the same id, in every route, and that of a form is no upload', async () => {
     const fresh = await service.newAccount();
     const upper = (id: unknown) => String(id).toUpperCase();
     const { body: file } = await fresh.byKey.upload('a.txt', 'hello');
@@ -198,6 +198,7 @@ describe('contract: ids', () => {
     expect([read.status, read.body]).toEqual([200, file]);
     const encoded = String(file.id).replaceAll('-', '%2D').replaceAll('a', '%61');
     expect((await fresh.byKey.request('GET', `/files/${encoded}`)).body).toEqual(file);
+    expectError(await complete(fresh.byKey, { id: String(file.id) }), 'not_found', 404);
     const { body: arrived } = await askForTicket(fresh.byKey, 'b.txt', 5);
     expect(await put(arrived, 'hello')).toBe(200);
     expect((await complete(fresh.byKey, { id: upper(arrived.id) })).body).toMatchObject({ id: arrived.id });

@@ -1,3 +1,4 @@
+import type { FunctionRequest } from 'cloudfront';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { edgeFunction, summary, viewerRequestEvent } from '../../support/run-edge-function.ts';
@@ -41,6 +42,18 @@ test('If-Match and If-Unmodified-Since do not reach S3, which would answer with 
   const event = viewerRequestEvent('GET', `/uploads/${TOKEN}/a`, { ...conditions, 'if-none-match': '"2"' });
   expect(cdn.run(event).result).toMatchObject({ headers: { 'if-none-match': { value: '"2"' } } });
   for (const name of Object.keys(conditions)) expect(cdn.run(event).result).not.toHaveProperty(['headers', name]);
+});
+
+test.each([
+  ['document', {}],
+  ['iframe', {}],
+  ['image', { 'if-none-match': { value: '"2"' } }],
+  ['script', { 'if-none-match': { value: '"2"' } }],
+])('for the destination %s the conditions that reach the cache are %j', (destination, expected) => {
+  const sent = { 'if-none-match': '"2"', 'sec-fetch-dest': destination };
+  const { headers } = cdn.run(viewerRequestEvent('GET', `/uploads/${TOKEN}/a`, sent)).result as FunctionRequest;
+  const { 'if-none-match': condition } = headers;
+  expect({ ...(condition && { 'if-none-match': condition }) }).toEqual(expected);
 });
 
 test('a 405 lists the allowed methods', () => {

@@ -112,6 +112,25 @@ test.each([
   );
 });
 
+test('text for a window has no validators, so that a browser does not confirm by it what it has for a script', () => {
+  const event = viewerRequestEvent('GET', '/uploads/x');
+  event.request.headers['sec-fetch-dest'] = { value: 'document' };
+  const validators = { etag: { value: '"a"' }, 'last-modified': { value: 'Sun, 22 Nov 2026 08:00:00 GMT' } };
+  const served = (type: string) => {
+    const headers = { ...validators, 'content-type': { value: type }, 'content-disposition': { value: 'inline' } };
+    return Object.keys(
+      (cdn.run({ ...event, response: { statusCode: 200, headers } }).result as FunctionResponse).headers ?? {},
+    );
+  };
+  expect(served('text/csv').filter((name) => name in validators)).toEqual([]);
+  expect(served('image/png')).toEqual(expect.arrayContaining(Object.keys(validators)));
+});
+
+test('a 304 has no disposition, so that a browser keeps the one that it has, which may be that of ?download', () => {
+  const headers = { etag: { value: '"a"' }, 'content-disposition': { value: 'inline' } };
+  expect(run({ statusCode: 304, headers }).headers).not.toHaveProperty('content-disposition');
+});
+
 test.each([
   ['', 'inline; filename="a.png"', 'inline; filename="a.png"'],
   ['download', 'inline; filename="a.png"', 'attachment; filename="a.png"'],

@@ -88,6 +88,7 @@ describe('the media type', () => {
     ['image / png'],
     ['a/b/c'],
     ['imäge/png'],
+    ['text/\u212aml'],
     ['image/png\r\nX-Evil: 1'],
     ['image/png\0'],
     [`image/${'x'.repeat(128)}`],
