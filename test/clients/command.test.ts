@@ -449,7 +449,10 @@ describe('the API key', () => {
     const home = await mkdtemp(join(folder, 'home-'));
     const flags = ['login', '--url', service.urls.root_url];
     const outcome = await run(flags, { XDG_CONFIG_HOME: home }, 'svc_test_wrong\n');
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('not valid (unauthorized, 401)') });
+    expect(outcome).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/not valid: .*key.* \(unauthorized, 401\)/),
+    });
     await expect(stat(join(home, 'file-hosting'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

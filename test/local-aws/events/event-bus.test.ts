@@ -13,7 +13,7 @@ afterEach(async () => {
 
 /** Writes each event to its log as one line, and fails as often as the key of the object says: `fails-2` fails twice. */
 const CODE = `let failures = 0; exports.handler = async (event) => {
-  console.log('got ' + JSON.stringify(event));
+  process.stdout.write('got ' + JSON.stringify(event) + '\\n');
   if (failures++ < Number(/fails-(\\d)/.exec(JSON.stringify(event))?.[1] ?? 0)) throw new Error('not yet');
 }`;
 
