@@ -7,7 +7,9 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient, router } from './app.ts';
 import { theme } from './theme.ts';
+import { surviveTranslation } from './translated-page.ts';
 
+surviveTranslation();
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 createRoot(root).render(
