@@ -93,7 +93,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
       await route.fulfill({ response }).catch(() => {});
     });
     page.on('response', (response) => {
-      if (response.request().method() === 'GET' && response.url().endsWith('/api/v1/api-keys')) isMade();
+      if (response.request().method() === 'POST' && response.url().endsWith('/api/v1/api-keys')) isMade();
     });
     await openAs(early, service, account.cookie, '/dashboard/api-keys');
     await createKey(page, 'Early');
