@@ -105,7 +105,7 @@ export const strings = {
         : `${count} uploads are waiting in this tab. The login opens a new tab; after it, the uploads continue here.`,
     uploadsOf: (email: string) =>
       `They belong to ${email}, but another account is logged in now. Log in as ${email} to continue them, or discard them.`,
-    discard: 'Discard them and continue',
+    discard: 'Discard them',
   },
 
   storage: {

@@ -6,7 +6,7 @@ import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 /** The maximum size of all scripts of the first load, compressed with gzip. */
-const SCRIPT_BYTES_MAX = 250_000;
+const SCRIPT_BYTES_MAX = 225_000;
 
 /**
  * The maximum time of the main thread until the files are shown, as a multiple of the time in which the same thread lays out 20,000

@@ -223,6 +223,9 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       const other = await service.newAccount('other@films.example');
       await logInInNewTab(here, 'other@films.example');
       await here.page.getByText('They belong to grace@films.example').waitFor();
+      await here.page.setViewportSize({ width: 320, height: 640 });
+      const told = here.page.getByRole('main').getByRole('status');
+      expect(await told.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
       if (stored > 0) await logInInNewTab(here, email);
       else await here.page.getByRole('button', { name: 'Discard them' }).click();
       await here.page.getByRole('button', { name: `Account of ${email}` }).waitFor();
