@@ -43,11 +43,11 @@ const SPANS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-/** Formats a time as "2 minutes ago", or "now" if it is less than a minute ago. */
+/** Formats a time as "2 minutes ago", or "now" if it is less than a minute ago, or in the future of a clock that is slow. */
 export function formatAgo(iso: string, now = Date.now()): string {
-  const seconds = (Date.parse(iso) - now) / 1_000;
+  const seconds = (now - Date.parse(iso)) / 1_000;
   for (const [unit, span] of SPANS) {
-    if (Math.abs(seconds) >= span) return relative.format(Math.trunc(seconds / span), unit);
+    if (seconds >= span) return relative.format(-Math.trunc(seconds / span), unit);
   }
   return relative.format(0, 'second');
 }

@@ -23,7 +23,8 @@ export const strings = {
   copied: 'Copied',
   request: (id: string) => `Request ${id}`,
   copyRequest: 'Copy the id of the request, for support',
-  copyRefused: 'The browser does not let this page copy. Select the text and copy it yourself.',
+  copyRefused: 'The browser does not let this page copy. Copy the selected text yourself.',
+  copyText: 'Text to copy',
   retry: 'Try again',
   stale: 'What you see may be out of date.',
 
@@ -102,6 +103,9 @@ export const strings = {
       one
         ? '1 upload is waiting in this tab. The login opens a new tab; after it, the upload continues here.'
         : `${count} uploads are waiting in this tab. The login opens a new tab; after it, the uploads continue here.`,
+    uploadsOf: (email: string) =>
+      `They belong to ${email}, but another account is logged in now. Log in as ${email} to continue them, or discard them.`,
+    discard: 'Discard them',
   },
 
   storage: {
@@ -185,6 +189,7 @@ export const strings = {
     paused: 'Paused',
     pausedAll: (done: string, of: string) => `Paused at ${done} of ${of}`,
     held: (why: string) => `Waiting. ${why}`,
+    offline: 'No connection',
     heldFor: (duration: string) => `Waiting for the rate limit, ${duration}`,
     stored: 'Stored',
     sent: (sent: string, of: string) => `${sent} of ${of}`,
@@ -202,6 +207,8 @@ export const strings = {
     collapse: 'Show less',
     expand: 'Show more',
     more: (count: string) => `and ${count} more`,
+    cancelledOf: (email: string) =>
+      `Another account has logged in, in another tab. The uploads of ${email} in this tab were cancelled.`,
     tooLarge: (limit: string) => `Too large: a file may be at most ${limit}.`,
     noSpace: (free: string) => `Not enough storage: ${free} left.`,
     noPlace: 'You have the maximum number of files. Delete one first.',
@@ -239,6 +246,7 @@ export const strings = {
       sharexHelp: 'Import this file in ShareX (Destinations → Custom uploader settings → Import). It contains the key.',
       download: 'Download .sxcu',
       done: 'Done, I have saved it',
+      leave: 'Leave this page? The new API key is shown only once.',
     },
     revoking: {
       title: (name: string) => `Revoke “${name}”?`,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_BROWSER, openAs, sharedBrowser, visit } from '../support/browser.ts';
+import { HAS_BROWSER, logInFromPage, openAs, sharedBrowser, uploadPanel, visit } from '../support/browser.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -232,7 +232,7 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
       const here = await visit(browser, { colorScheme: 'light', reducedMotion: 'reduce' });
       const { page } = here;
       // A person who is logged in would be led from the login page to the files.
-      if (path === 'login') await page.goto(`${service.urls.root_url}/dashboard/${path}`);
+      if (path.startsWith('login')) await page.goto(`${service.urls.root_url}/dashboard/${path}`);
       else await openAs(here, service, account.cookie, `/dashboard/${path}`);
       await page.evaluate(AXE);
       for (const [name, open, close] of states) {
@@ -263,6 +263,240 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     expect(await heads()).toBe(before);
     await here.leave();
   });
+
+  /** Opens the list of uploads, with an upload that failed. */
+  async function openUploads(page: Page): Promise<void> {
+    await page.route('**/api/v1/files', (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      return route.fulfill({ status: 403, json: { error: 'storage_limit_exceeded' } });
+    });
+    await page.getByTestId('files').setInputFiles({ name: 'p.txt', mimeType: 'text/plain', buffer: Buffer.from('p') });
+    await uploadPanel(page).getByText('1 failed').waitFor();
+    const more = uploadPanel(page).getByRole('button', { name: 'Show more' });
+    if (await more.isVisible()) await more.click();
+  }
+
+  test.for([
+    [320, 256],
+    [320, 640],
+    [1280, 720],
+  ])(
+    'nothing covers a control that the window of %i × %i pixels can show, even beside the open list of uploads',
+    async ([width = 0, height = 0]) => {
+      const here = await visit(browser, { viewport: { width, height }, reducedMotion: 'reduce' });
+      const { page } = here;
+      await openAs(here, service, account.cookie);
+      await page.getByRole('checkbox', { name: 'Select photo.jpg' }).waitFor();
+      await openUploads(page);
+      const covered = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>('main :is(a, button, input)')]
+          .filter((control) => control.getClientRects().length > 0)
+          .filter((control) => {
+            control.scrollIntoView({ block: 'nearest' });
+            const { x, y, width, height } = control.getBoundingClientRect();
+            const top = document.elementFromPoint(x + width / 2, y + height / 2);
+            return !(top && (control.contains(top) || top.contains(control) || control.parentElement?.contains(top)));
+          })
+          .map(({ outerHTML }) => outerHTML),
+      );
+      expect(covered).toEqual([]);
+      const overlaps = await page.getByRole('row').evaluateAll((rows) =>
+        rows.flatMap((row) => {
+          const buttons = [...row.querySelectorAll('td:last-child :is(a, button)')].map((one) =>
+            one.getBoundingClientRect(),
+          );
+          const texts = [...row.querySelectorAll('td:nth-child(2) button > span > span')];
+          return texts.flatMap((text) => {
+            const { right, bottom, top } = text.getBoundingClientRect();
+            const isUnder = (one: DOMRect) => one.width > 0 && one.left < right && one.top < bottom && one.bottom > top;
+            return buttons.some(isUnder) ? [text.textContent] : [];
+          });
+        }),
+      );
+      expect(overlaps).toEqual([]);
+      await here.leave();
+    },
+  );
+
+  test('shows progress, the current page, a selection and the edge of a dialog in forced colours', async () => {
+    const here = await visit(browser, { forcedColors: 'active' });
+    const { page } = here;
+    await openAs(here, service, account.cookie);
+    await page.getByRole('checkbox', { name: 'Select photo.jpg' }).click();
+    await openUploads(page);
+    const style = (css: string, property: 'outlineStyle' | 'borderTopStyle' | 'backgroundColor') =>
+      page
+        .locator(css)
+        .first()
+        .evaluate((element, name) => getComputedStyle(element)[name], property);
+    expect(await style('nav [aria-current=page]', 'outlineStyle')).toBe('solid');
+    expect(await style('tr[data-selected]', 'outlineStyle')).toBe('solid');
+    expect(await style('[role=progressbar]', 'backgroundColor')).not.toBe(await style('main', 'backgroundColor'));
+    expect(await style('.mantine-Progress-root', 'borderTopStyle')).toBe('solid');
+    await page.getByRole('button', { name: 'Delete photo.jpg' }).click();
+    expect(await style('[role=dialog]', 'borderTopStyle')).toBe('solid');
+    await here.leave();
+  });
+
+  test.for(['light', 'dark'] as const)(
+    'prints the files as a list, black on white, from the %s colour scheme',
+    async (colorScheme) => {
+      const here = await visit(browser, { colorScheme, viewport: { width: 700, height: 900 } });
+      const { page } = here;
+      await openAs(here, service, account.cookie);
+      const row = page.getByRole('row').filter({ hasText: 'photo.jpg' });
+      await row.waitFor();
+      await openUploads(page);
+      await page.emulateMedia({ media: 'print' });
+      const controls = page.locator('header, main :is(a, button, input, img)').filter({ visible: true });
+      // The name of a file is the button that opens its details.
+      expect(await controls.evaluateAll((shown) => shown.map(({ textContent }) => textContent))).toEqual(
+        ['a-name-of-one-very-long-word-'.repeat(8), 'photo.jpg'].map((name) => expect.stringContaining(name)),
+      );
+      expect(await row.innerText()).toMatch(/photo\.jpg\s+7 bytes\s+\S/);
+      expect(await uploadPanel(page).isVisible()).toBe(false);
+      expect(await row.evaluate((shown) => getComputedStyle(shown).color)).toBe('rgb(0, 0, 0)');
+      await here.leave();
+    },
+  );
+
+  test('works without the storage of the browser', async () => {
+    const here = await visit(browser, { isFirst: true });
+    const { page } = here;
+    await page.addInitScript(() => {
+      for (const name of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, name, {
+          get: () => {
+            throw new DOMException('Access is denied for this document.', 'SecurityError');
+          },
+        });
+      }
+    });
+    await page.goto(`${service.urls.root_url}/dashboard/api-keys`);
+    await logInFromPage(page, 'private@example.org');
+    await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+    await page.getByRole('button', { name: 'Colour scheme' }).click();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Upload your first file' }).waitFor();
+    await here.leave();
+  });
+
+  test('offers a text to copy, already selected, when the browser refuses the clipboard or has none', async () => {
+    const here = await visit(browser);
+    const { page } = here;
+    await openAs(here, service, account.cookie);
+    const link = await page.getByRole('link', { name: 'Open photo.jpg' }).getAttribute('href');
+    for (const hasClipboard of [true, false]) {
+      await page.evaluate((has) => {
+        if (has) navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+        else Reflect.deleteProperty(Navigator.prototype, 'clipboard');
+      }, hasClipboard);
+      await page.getByRole('button', { name: 'Copy the link of photo.jpg' }).click();
+      const shown = page.getByRole('textbox', { name: 'Text to copy' });
+      expect(await shown.inputValue()).toBe(link);
+      const selection = () => page.evaluate(() => String(getSelection()));
+      await expect.poll(selection).toBe(link);
+      await page.getByRole('alert').getByRole('button', { name: 'Close' }).click();
+      await shown.waitFor({ state: 'hidden' });
+    }
+    await here.leave();
+  });
+
+  test.for([
+    ['wraps each text', true],
+    ['replaces each text', false],
+  ] as const)(
+    'goes on updating while a translator %s in the page, and keeps names as they are',
+    async ([, keepsNode]) => {
+      const here = await visit(browser);
+      const { page } = here;
+      const { cookie, byKey } = await service.newAccount();
+      await byKey.upload('first.txt', 'one');
+      await openAs(here, service, cookie);
+      await page.getByRole('button', { name: 'Details of first.txt' }).waitFor();
+      const translate = () =>
+        page.evaluate((keeps) => {
+          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          const texts: Text[] = [];
+          while (walker.nextNode()) texts.push(walker.currentNode as Text);
+          for (const text of texts) {
+            if (text.data.trim() === '' || text.parentElement?.closest('[translate=no], font, script, style')) continue;
+            const [outer, inner] = [document.createElement('font'), document.createElement('font')];
+            outer.append(inner);
+            text.replaceWith(outer);
+            inner.append(keeps ? text : `«${text.data}»`);
+          }
+        }, keepsNode);
+      const main = page.getByRole('main');
+      const upload = (name: string) =>
+        page.getByTestId('files').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(name) });
+      await here.context.setOffline(true);
+      await upload('second.txt');
+      await uploadPanel(page).getByText('Waiting. No connection to the service.').waitFor();
+      await translate();
+      await here.context.setOffline(false);
+      await uploadPanel(page).getByText('10 bytes · Stored').waitFor();
+      await uploadPanel(page).getByText('1 file uploaded').waitFor();
+      await main.getByText('2 files', { exact: true }).waitFor();
+      await main.getByText('second.txt', { exact: true }).waitFor();
+      await translate();
+      await page.getByRole('checkbox', { name: 'Select second.txt' }).click();
+      await main.getByText('1 selected', { exact: true }).waitFor();
+      await translate();
+      await page.getByRole('checkbox', { name: 'Select first.txt' }).click();
+      await main.getByText('2 selected', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Delete second.txt' }).click();
+      await translate();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /Delete/ })
+        .click();
+      await main.getByText('second.txt', { exact: true }).waitFor({ state: 'hidden' });
+      await translate();
+      for (const [name, heading] of [
+        ['API keys', 'API keys'],
+        ['Files', 'Files'],
+      ] as const) {
+        await page.getByRole('link', { name: new RegExp(`^\\W*${name}\\W*$`) }).click();
+        await page.getByRole('heading', { name: heading }).waitFor();
+        await translate();
+      }
+      expect(await main.getByText('first.txt', { exact: true }).count()).toBe(1);
+      await page.getByRole('link', { name: /API reference/ }).click();
+      const operation = page.locator('#operations-Files-uploadFile');
+      await operation.waitFor();
+      await translate();
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('.try-out__btn').click();
+      await operation.locator('.execute').waitFor();
+      await translate();
+      await operation.locator('.cancel').click();
+      await operation.locator('.execute').waitFor({ state: 'hidden' });
+      // What React does with a text that has siblings.
+      await page.evaluate(() => {
+        const text = document.createTextNode('a text');
+        document.getElementById('content')?.replaceChildren(text, document.createElement('hr'));
+        Object.assign(window, { text });
+      });
+      await translate();
+      const left = await page.evaluate(() => {
+        const content = document.getElementById('content') as HTMLElement;
+        const { text } = window as unknown as { text: Text };
+        content.insertBefore(document.createElement('br'), text);
+        const before = [...content.children].map(({ tagName }) => tagName);
+        content.removeChild(text);
+        return [before, [...content.children].map(({ tagName }) => tagName)];
+      });
+      expect(left).toEqual([
+        ['BR', 'FONT', 'HR'],
+        ['BR', 'HR'],
+      ]);
+      await here.leave();
+    },
+  );
 
   test('can be switched to light, dark or the colour scheme of the system, and keeps the choice', async () => {
     const here = await visit(browser, { colorScheme: 'light' });

@@ -93,7 +93,7 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
       await route.fulfill({ response }).catch(() => {});
     });
     page.on('response', (response) => {
-      if (response.request().method() === 'GET' && response.url().endsWith('/api/v1/api-keys')) isMade();
+      if (response.request().method() === 'POST' && response.url().endsWith('/api/v1/api-keys')) isMade();
     });
     await openAs(early, service, account.cookie, '/dashboard/api-keys');
     await createKey(page, 'Early');
@@ -113,6 +113,25 @@ describe.runIf(HAS_BROWSER)('the page of API keys', () => {
     await createKey(page, 'In a hurry');
     await closeDialog(page);
     await page.unroute('**/api/v1/api-keys');
+  });
+
+  test('asks before a new key is lost by the back button or a reload', async () => {
+    const { page } = here;
+    await page.getByRole('link', { name: 'Files', exact: true }).click();
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
+    const key = await createKey(page, 'not to be lost');
+    for (const leave of [() => page.goBack(), () => page.reload()]) {
+      const asked = page.waitForEvent('dialog');
+      const leaving = leave().catch(() => undefined);
+      await (await asked).dismiss();
+      // The navigation that was refused never ends.
+      void leaving;
+      expect(await page.getByRole('region', { name: 'API key' }).innerText()).toBe(key);
+    }
+    await closeDialog(page);
+    await page.goBack();
+    await page.getByRole('searchbox').or(page.getByText('Upload your first file')).waitFor();
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
   });
 
   test('offers a configuration file for ShareX, which uploads with the key', async () => {

@@ -5,6 +5,7 @@ const NOW = Date.parse('2026-01-31T12:00:00Z');
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 test.for([
+  [-86_400, 'none, because no time is in the future', 0, 'second'],
   [59, 'none', 0, 'second'],
   [60, 'a minute', -1, 'minute'],
   [119, 'a minute', -1, 'minute'],

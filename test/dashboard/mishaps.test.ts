@@ -187,6 +187,21 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     await here.leave();
   });
 
+  test('shows no speed and no remaining time while there is no network', async () => {
+    const page = await arrive();
+    await slowUploads(page, 500_000);
+    await files(page).setInputFiles(large);
+    await uploadPanel(page).getByText('/s · ').waitFor();
+    await here.context.setOffline(true);
+    await uploadPanel(page)
+      .getByText(/ · No connection$/)
+      .waitFor();
+    expect(await uploadPanel(page).innerText()).not.toMatch(/\/s|left/);
+    await here.context.setOffline(false);
+    await uploadPanel(page).getByRole('button', { name: 'Cancel the upload of large.bin' }).click();
+    await here.leave();
+  });
+
   test('stays visible while the code of another page cannot be loaded, and that page appears when the network is back', async () => {
     const page = await arrive({ isFirst: true });
     await page.evaluate(() => Object.assign(window, { isSame: true }));

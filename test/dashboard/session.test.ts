@@ -213,13 +213,45 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await here.leave();
   });
 
-  test("a login as another account does not get the previous account's waiting uploads", async () => {
-    const { here } = await loggedOutWhileUploading('grace@films.example');
-    const other = await service.newAccount('other@films.example');
-    await logInInNewTab(here, 'other@films.example');
+  test.for([
+    ['waits for its own account', 'grace@films.example', 2],
+    ['is discarded when the person wants so', 'other@films.example', 0],
+  ] as const)(
+    'an upload whose account is logged out says so after a login as another account, and %s',
+    async ([, email, stored]) => {
+      const { here } = await loggedOutWhileUploading('grace@films.example');
+      const other = await service.newAccount('other@films.example');
+      await logInInNewTab(here, 'other@films.example');
+      await here.page.getByText('They belong to grace@films.example').waitFor();
+      await here.page.setViewportSize({ width: 320, height: 640 });
+      const told = here.page.getByRole('main').getByRole('status');
+      expect(await told.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+      if (stored > 0) await logInInNewTab(here, email);
+      else await here.page.getByRole('button', { name: 'Discard them' }).click();
+      await here.page.getByRole('button', { name: `Account of ${email}` }).waitFor();
+      if (stored > 0) await uploadPanel(here.page).getByText('2 files uploaded').waitFor();
+      expect(await uploadPanel(here.page).count()).toBe(stored > 0 ? 1 : 0);
+      expect((await other.byKey.request('GET', '/files')).body).toMatchObject({ total: 0 });
+      await here.leave();
+    },
+  );
+
+  test('a login as another account in another tab cancels the running uploads, and says so', async () => {
+    const account = await service.newAccount('radia@films.example');
+    const here = await visit(browser);
+    await openAs(here, service, account.cookie);
+    await here.page.getByRole('button', { name: 'Account of radia@films.example' }).waitFor();
+    await slowUploads(here.page, 100_000);
+    await here.page.getByTestId('files').setInputFiles(film);
+    await uploadPanel(here.page).getByText('Uploading 0 of 1').waitFor();
+    const told = here.page.waitForEvent('dialog');
+    const tab = await here.context.newPage();
+    await tab.goto(`${service.urls.base_url}/auth/google`);
+    await fillInProviderForm(tab, 'other@films.example');
+    const dialog = await told;
+    expect(dialog.message()).toContain('The uploads of radia@films.example in this tab were cancelled.');
+    await dialog.accept();
     await here.page.getByRole('button', { name: 'Account of other@films.example' }).waitFor();
-    expect(await uploadPanel(here.page).count()).toBe(0);
-    expect((await other.byKey.request('GET', '/files')).body).toMatchObject({ total: 0 });
     await here.leave();
   });
 

@@ -78,13 +78,15 @@ function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key:
         {keys.map((key) => (
           <Table.Tr key={key.id} className={styles.row}>
             <Table.Td>
-              <span className={`one-line ${styles.name}`} title={key.name}>
+              <span className={`one-line ${styles.name}`} title={key.name} translate="no">
                 {key.name}
               </span>
-              <code className={styles.below}>{key.key_prefix}…</code>
+              <code className={styles.below} translate="no">
+                {key.key_prefix}…
+              </code>
             </Table.Td>
             <Table.Td className={styles.prefix}>
-              <code>{key.key_prefix}…</code>
+              <code translate="no">{key.key_prefix}…</code>
             </Table.Td>
             <Table.Td className={styles.created}>
               <time dateTime={key.created_at}>{formatTime(key.created_at)}</time>

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { API_KEY_NAME_MAX_CODE_POINTS } from '../../../shared/contract/limits.ts';
 import { hosting } from '../api/client.ts';
@@ -31,6 +32,10 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
     creation.reset();
   };
   const made = creation.data;
+  useBlocker({
+    shouldBlockFn: () => !window.confirm(words.made.leave),
+    disabled: !isOpen || !(made || creation.isPending),
+  });
   return (
     <Dialog
       opened={isOpen}

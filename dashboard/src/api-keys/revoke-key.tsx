@@ -36,7 +36,7 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
       <Stack>
         <Text>{words.warning}</Text>
         <Text>
-          <code>{shown?.key_prefix}…</code>
+          <code translate="no">{shown?.key_prefix}…</code>
         </Text>
         <Group justify="end">
           <Button variant="default" onClick={onClose} data-autofocus>

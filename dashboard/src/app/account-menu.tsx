@@ -42,7 +42,7 @@ export function AccountMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <div className={styles.person} role="presentation">
+        <div className={styles.person} role="presentation" translate="no">
           <Text fw={600} className="one-line">
             {profile.name}
           </Text>

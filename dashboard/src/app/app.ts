@@ -4,6 +4,7 @@ import { FileHostingError, type Profile } from '../../../clients/typescript/src/
 import { failureOf } from '../api/failure.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { broadcastSession, onSessionChange } from '../login/session-channel.ts';
+import { strings } from '../strings.ts';
 import { UploadQueue } from '../uploads/upload-queue.ts';
 import { routeTree } from './routes.tsx';
 
@@ -16,9 +17,9 @@ function onError(error: unknown): void {
 }
 
 /** Passes the logged-in account on to the upload queue and to the other tabs. */
-function onProfile({ id }: Profile): void {
-  uploads.setAccount(id);
-  broadcastSession(id);
+function onProfile(profile: Profile): void {
+  uploads.setAccount(profile);
+  broadcastSession(profile.id);
 }
 
 export const queryClient = new QueryClient({
@@ -79,8 +80,10 @@ onSessionChange((accountId) => {
   const known = queryClient.getQueryData(profileQuery.queryKey);
   if (known === undefined || known.id === accountId) return;
   if (accountId === null) return toLogin();
-  // Cancels the previous account's uploads first. If they were still running, the reload would ask the user to confirm it.
-  uploads.setAccount(accountId);
+  const previous = uploads.waitingOf(accountId);
+  // Running uploads would become files of the new account, and the reload would ask the user to confirm it.
+  void uploads.cancelAll();
+  if (previous) window.alert(strings.uploads.cancelledOf(previous.email));
   window.location.reload();
 });
 

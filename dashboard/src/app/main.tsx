@@ -8,8 +8,10 @@ import { createRoot } from 'react-dom/client';
 import { guardDrops } from '../uploads/drops.ts';
 import { queryClient, router } from './app.ts';
 import { theme } from './theme.ts';
+import { surviveTranslation } from './translated-page.ts';
 
 guardDrops();
+surviveTranslation();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');

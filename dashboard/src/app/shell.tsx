@@ -20,7 +20,7 @@ const PAGES = [
 /** The frame of every page that needs a session: header, content, uploads. */
 export function Shell() {
   return (
-    <>
+    <div className={styles.frame}>
       <a href="#content" className={styles.skip}>
         {words.skip}
       </a>
@@ -49,6 +49,6 @@ export function Shell() {
       </main>
       <UploadPanel />
       <DropZone />
-    </>
+    </div>
   );
 }

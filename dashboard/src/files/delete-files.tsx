@@ -72,7 +72,7 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
       <Stack>
         <div>
           {shown.slice(0, NAMES).map(({ id, name }) => (
-            <Text key={id} fw={600} className="one-line">
+            <Text key={id} fw={600} className="one-line" translate="no">
               {name}
             </Text>
           ))}

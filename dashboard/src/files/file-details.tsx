@@ -41,9 +41,9 @@ export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
           </Group>
           <dl className={styles.facts}>
             <dt>{words.name}</dt>
-            <dd>{shown.name}</dd>
+            <dd translate="no">{shown.name}</dd>
             <dt>{words.type}</dt>
-            <dd>{shown.mime_type}</dd>
+            <dd translate="no">{shown.mime_type}</dd>
             <dt>{words.size}</dt>
             <dd>
               {formatBytes(shown.size_bytes)}
@@ -55,7 +55,7 @@ export function FileDetails({ file, onClose, onRemove }: FileDetailsProps) {
             </dd>
             <dt>{words.id}</dt>
             <dd>
-              <code>{shown.id}</code>
+              <code translate="no">{shown.id}</code>
             </dd>
           </dl>
           <Group justify="space-between">

@@ -93,7 +93,7 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
           <Thumbnail file={file} />
           <span className={styles.text}>
             <span className="one-line" title={name}>
-              <VisuallyHidden>{words.detailsOf}</VisuallyHidden> {name}
+              <VisuallyHidden>{words.detailsOf}</VisuallyHidden> <span translate="no">{name}</span>
             </span>
             <span className={styles.under}>
               {formatBytes(size_bytes)} · {formatDate(created_at)}
@@ -102,7 +102,7 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
         </UnstyledButton>
       </Table.Td>
       <Table.Td className={styles.type}>
-        <span className="one-line" title={mime_type}>
+        <span className="one-line" title={mime_type} translate="no">
           {mime_type}
         </span>
       </Table.Td>

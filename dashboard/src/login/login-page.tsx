@@ -3,14 +3,14 @@ import IconAlertCircle from '@tabler/icons-react/dist/esm/icons/IconAlertCircle.
 import IconBrandGoogleFilled from '@tabler/icons-react/dist/esm/icons/IconBrandGoogleFilled.mjs';
 import IconCloudUpload from '@tabler/icons-react/dist/esm/icons/IconCloudUpload.mjs';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { API, hosting } from '../api/client.ts';
 import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import { isUnfinished } from '../uploads/upload-queue.ts';
-import { useUploads } from '../uploads/use-uploads.ts';
+import { useUploadQueue, useUploads } from '../uploads/use-uploads.ts';
 import styles from './login-page.module.css';
 import { rememberReturnTo } from './return-to.ts';
 import { onSessionChange } from './session-channel.ts';
@@ -27,19 +27,27 @@ const isRefusal = (error?: string) => isOfAnotherPerson(error) || error === 'acc
 export function LoginPage() {
   const { error, return: back } = route.useSearch();
   const router = useRouter();
+  const queue = useUploadQueue();
   const waiting = useUploads().filter(({ state }) => isUnfinished(state)).length;
+  /** Whose uploads wait, while another account is logged in. */
+  const [owner, setOwner] = useState<string>();
   usePageTitle(words.title);
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const goOn = () => router.navigate({ href: back ?? '/', replace: true });
-    const endListening = onSessionChange((accountId) => {
-      if (accountId !== null) void goOn();
-    });
+    const goOn = (accountId: string) => {
+      const other = queue.waitingOf(accountId);
+      setOwner(other?.email);
+      if (!other) void router.navigate({ href: back ?? '/', replace: true });
+    };
+    const endListening = onSessionChange((accountId) => accountId !== null && goOn(accountId));
     const ask = () =>
-      hosting.me({ signal }).then(goOn, () => {
-        // There is no session, or no connection. The person can log in.
-      });
+      hosting.me({ signal }).then(
+        ({ id }) => goOn(id),
+        () => {
+          // There is no session, or no connection. The person can log in.
+        },
+      );
     if (!isOfAnotherPerson(error)) void ask();
     // The back button may show this page as it was before the login.
     window.addEventListener('pageshow', ({ persisted }) => persisted && void ask(), { signal });
@@ -47,7 +55,11 @@ export function LoginPage() {
       endListening();
       controller.abort();
     };
-  }, [router, back, error]);
+  }, [router, queue, back, error]);
+  const discard = () => {
+    void queue.cancelAll();
+    void router.navigate({ href: back ?? '/', replace: true });
+  };
   return (
     <main className={styles.page}>
       <div className={styles.corner}>
@@ -72,13 +84,22 @@ export function LoginPage() {
           {error === undefined && back !== undefined && waiting === 0 && <Text c="dimmed">{words.again}</Text>}
           {waiting > 0 && (
             <Alert color="orange" variant="outline" icon={<IconCloudUpload />} role="status">
-              {words.uploadsWait(formatNumber(waiting), waiting === 1)}
+              <Text>{words.uploadsWait(formatNumber(waiting), waiting === 1)}</Text>
+              {owner !== undefined && (
+                <>
+                  <Text mt="xs">{words.uploadsOf(owner)}</Text>
+                  <Button mt="xs" variant="default" onClick={discard}>
+                    {words.discard}
+                  </Button>
+                </>
+              )}
             </Alert>
           )}
           <Button
             component="a"
-            href={`${API}/auth/google${isRefusal(error) ? '?prompt=select_account' : ''}`}
+            href={`${API}/auth/google${isRefusal(error) || owner !== undefined ? '?prompt=select_account' : ''}`}
             size="md"
+            px="sm"
             leftSection={<IconBrandGoogleFilled size={18} aria-hidden />}
             // The waiting files are in the memory of this tab, so the login opens in another one.
             target={waiting > 0 ? '_blank' : undefined}

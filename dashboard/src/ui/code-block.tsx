@@ -11,7 +11,7 @@ export function CodeBlock({ code }: { code: string }) {
   return (
     <div className={styles.block}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard (axe: scrollable-region-focusable). */}
-      <pre className={styles.code} tabIndex={0}>
+      <pre className={styles.code} tabIndex={0} translate="no">
         <code>{code}</code>
       </pre>
       <Tooltip label={isCopied ? strings.copied : strings.copy}>

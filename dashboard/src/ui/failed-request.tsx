@@ -17,7 +17,7 @@ function CopyableId({ id }: { id: string }) {
   const { isCopied, copy } = useCopy(id);
   return (
     <Group component="span" gap={4} wrap="nowrap">
-      <Text component="span" size="xs" c="dimmed" className="one-line" title={id}>
+      <Text component="span" size="xs" c="dimmed" className="one-line" title={id} translate="no">
         {strings.request(id)}
       </Text>
       <Tooltip label={isCopied ? strings.copied : strings.copyRequest}>

@@ -1,14 +1,16 @@
 import { useClipboard } from '@mantine/hooks';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { strings } from '../strings.ts';
 import { announce } from './announce.ts';
-import { notifyError } from './notify.ts';
+import { notifyRefusedCopy } from './refused-copy.tsx';
 
-/** Copies a text; `isCopied` is true for two seconds afterwards. Shows an error when the browser refuses. */
+/** Copies a text; `isCopied` is true for two seconds afterwards. Shows the text to select when the browser refuses. */
 export function useCopy(text: string): { readonly isCopied: boolean; readonly copy: () => void } {
   const { copied, copy, error } = useClipboard({ timeout: 2_000 });
+  const latest = useRef(text);
+  latest.current = text;
   useEffect(() => {
-    if (error) notifyError(strings.failed, strings.copyRefused);
+    if (error) notifyRefusedCopy(latest.current);
   }, [error]);
   useEffect(() => {
     if (copied) announce(strings.copied);

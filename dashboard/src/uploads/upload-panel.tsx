@@ -120,14 +120,15 @@ function OverallProgress({ sent, total, waiting }: { sent: number; total: number
   useEverySecond();
   const held = pace.secondsFor(0);
   const left = Math.max(speed > 0 ? (total - sent) / speed : 0, pace.secondsFor(waiting));
+  const amount = words.sent(formatBytes(sent), formatBytes(total));
   const parts = [
-    words.sent(formatBytes(sent), formatBytes(total)),
+    amount,
     ...(held > 0 ? [words.heldFor(formatDuration(held))] : speed > 0 ? [words.speed(formatBytes(speed))] : []),
     ...(left > 0 && left > held ? [words.left(formatDuration(left))] : []),
   ];
   return (
     <Text size="sm" c="dimmed" className="numbers">
-      {parts.join(' · ')}
+      {navigator.onLine ? parts.join(' · ') : `${amount} · ${words.offline}`}
     </Text>
   );
 }

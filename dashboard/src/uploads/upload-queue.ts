@@ -1,4 +1,9 @@
-import { FileHostingError, type FileRecord, type Progress } from '../../../clients/typescript/src/index.ts';
+import {
+  FileHostingError,
+  type FileRecord,
+  type Profile,
+  type Progress,
+} from '../../../clients/typescript/src/index.ts';
 import { INLINE_BODY_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { hosting } from '../api/client.ts';
 import { type FailureCode, failureOf } from '../api/failure.ts';
@@ -26,6 +31,8 @@ export interface Upload {
   /** The stored file, when the upload is done. */
   readonly record?: FileRecord;
 }
+
+type Account = Pick<Profile, 'id' | 'email'>;
 
 interface Job {
   readonly file: File;
@@ -70,7 +77,7 @@ export class UploadQueue {
   readonly #listeners = new Set<() => void>();
   readonly #events: QueueEvents;
   /** The account of the uploads; undefined until it is known who is logged in. */
-  #accountId: string | undefined;
+  #account: Account | undefined;
   /** Fires `session` when there is a session again. */
   readonly #sessions = new EventTarget();
   #running = 0;
@@ -104,10 +111,15 @@ export class UploadQueue {
     return this.#uploads.some(({ state }) => isUnfinished(state));
   }
 
+  /** The account of the unfinished uploads that wait, when it is not the given one. */
+  waitingOf(accountId: string): Account | undefined {
+    return this.isBusy && this.#account?.id !== accountId ? this.#account : undefined;
+  }
+
   /** Sets who is logged in. Uploads that waited for a session continue; those of another account are cancelled. */
-  setAccount(accountId: string): void {
-    if (this.#accountId !== undefined && this.#accountId !== accountId) void this.#cancelWhere(() => true);
-    this.#accountId = accountId;
+  setAccount(account: Account): void {
+    if (this.#account !== undefined && this.#account.id !== account.id) void this.#cancelWhere(() => true);
+    this.#account = account;
     this.#sessions.dispatchEvent(new Event('session'));
   }
 

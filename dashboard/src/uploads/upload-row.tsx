@@ -26,7 +26,7 @@ export const UploadRow = memo(function UploadRow({ upload }: { upload: Upload })
   return (
     <li className={styles.row} data-state={state}>
       <div className={styles.file}>
-        <Text size="sm" fw={500} className="one-line" title={name}>
+        <Text size="sm" fw={500} className="one-line" title={name} translate="no">
           {name}
         </Text>
         <Text size="xs" c={state === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} className="numbers">
