@@ -113,31 +113,26 @@ function FileRow({ file, selection, onShow, onRemove }: FileRowProps) {
       <Table.Td className={styles.actions}>
         <span className={styles.buttons}>
           <CopyLink file={file} />
-          <ActionIcon
-            component="a"
-            href={url}
-            target="_blank"
-            rel="noreferrer"
-            aria-label={words.open(name)}
-            className={styles.wide}
-          >
-            <IconExternalLink size={18} aria-hidden />
-          </ActionIcon>
-          <ActionIcon
-            component="a"
+          <LinkButton href={url} label={words.open(name)} icon={<IconExternalLink size={18} aria-hidden />} />
+          <LinkButton
             href={downloadUrl(file)}
-            target="_blank"
-            rel="noreferrer"
-            aria-label={words.download(name)}
-            className={styles.wide}
-          >
-            <IconDownload size={18} aria-hidden />
-          </ActionIcon>
+            label={words.download(name)}
+            icon={<IconDownload size={18} aria-hidden />}
+          />
           <ActionIcon aria-label={words.remove(name)} onClick={() => onRemove(file)}>
             <IconTrash size={18} aria-hidden />
           </ActionIcon>
         </span>
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** A button of a row that opens an address in a tab of its own; on a narrow page it is only in the details. */
+function LinkButton({ href, label, icon }: { href: string; label: string; icon: React.ReactNode }) {
+  return (
+    <ActionIcon component="a" href={href} target="_blank" rel="noreferrer" aria-label={label} className={styles.wide}>
+      {icon}
+    </ActionIcon>
   );
 }
