@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -92,11 +92,11 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
 /** The access key id of the tables in this directory, which is made when there is none yet. The engine takes letters and digits. */
 async function idOf(dataDir: string): Promise<string> {
   const file = join(dataDir, 'access-key-id');
-  const known = await readFile(file, 'utf8').catch(() => undefined);
-  if (known !== undefined) return known;
+  if (existsSync(file)) return readFile(file, 'utf8');
   const id = randomBytes(16).toString('hex');
-  // If we die before the next line, the id is used by the next start.
-  await writeFile(file, id, { mode: 0o600 });
+  // The file gets its name when it is whole. If we die before that, there are no tables yet, and the next start makes another id.
+  await writeFile(`${file}.new`, id, { mode: 0o600 });
+  await rename(`${file}.new`, file);
   return id;
 }
 
