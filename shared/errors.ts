@@ -34,8 +34,8 @@ interface ErrorOptions {
 }
 
 /**
- * An error whose code is the answer to the client. Below 500 the client also gets `message` and `facts`; `cause` goes only to the log. To make a `service_unavailable`,
- * call {@link serviceUnavailable}. The constructor adds `Retry-After` to every `service_unavailable` that has none.
+ * An error whose code is the answer to the client. Below 500 the client also gets `message` and `facts`; `cause` goes only to the log. To make
+ * a `service_unavailable`, call {@link serviceUnavailable}. The constructor adds `Retry-After` to every `service_unavailable` that has none.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;

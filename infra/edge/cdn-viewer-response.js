@@ -29,7 +29,10 @@ const MEDIA_TYPE = /^\s*(audio|image|video)\/[a-z0-9!#$&^_.-]+\s*(;|$)/i;
 /** The headers that a script of another origin may read, besides those that every script may read, such as `Content-Type`. */
 const EXPOSED = 'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag';
 
-/** The headers of S3 and of the policy that a reader gets. Others may show how the file is stored. A function may not remove `Via` and `Warning`. */
+/**
+ * The headers of S3 and of the policy that a reader gets. Others may show how the file is stored. A function may not remove `Via` and
+ * `Warning`.
+ */
 const FOR_READERS =
   /^(accept-ranges|age|cache-control|content-(disposition|length|range|type)|cross-origin-resource-policy|date|etag|last-modified|referrer-policy|strict-transport-security|via|warning|x-content-type-options)$/;
 
