@@ -67,11 +67,11 @@ async function run(): Promise<Invoked> {
   };
 }
 
-const log = console.log;
-console.log = () => {}; // The function's own log.
+const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = () => true; // The function's own log.
 run()
   .then(
-    (measured) => log(JSON.stringify(measured)),
+    (measured) => write(JSON.stringify(measured)),
     (error) => {
       console.error(error);
       process.exitCode = 1;
