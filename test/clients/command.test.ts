@@ -406,6 +406,18 @@ async function fakePrograms(scripts: Record<string, string>): Promise<Variables>
   return { PATH: `${bin}${delimiter}${process.env.PATH}` };
 }
 
+/** A module that stops the command as soon as its first question is written. */
+const STOPPING = `
+  const { stderr } = process;
+  const write = stderr.write.bind(stderr);
+  stderr.write = (text) => {
+    write(text);
+    if (!text.startsWith('API key')) return true;
+    stderr.write = write;
+    process.kill(process.pid, 'SIGSTOP');
+    return true;
+  };`;
+
 describe('the API key', () => {
   test('is asked for by login, is not shown, and is stored for this user alone', async () => {
     const { key } = await service.newAccount();
@@ -470,7 +482,7 @@ describe('the API key', () => {
     ['in Bash', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" "$COMMAND"', CTRL_Z],
     ['in a shell that leaves the terminal as it is', ['sh', '-i'], '"$NODE" "$COMMAND"', CTRL_Z],
     ['by npx', ['bash', '--norc', '--noprofile', '-i'], 'npx --no -- file-hosting', CTRL_Z],
-    ['by another program', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" "$COMMAND"', ''],
+    ['at the moment of the question', ['bash', '--norc', '--noprofile', '-i'], '"$NODE" $STOPPING "$COMMAND"', ''],
   ] as const)(
     'is asked for again, and not shown, after the command was stopped %s',
     async ([, shell, command, key]) => {
@@ -478,6 +490,7 @@ describe('the API key', () => {
       const home = await mkdtemp(join(folder, 'home-'));
       const env = {
         NODE: process.execPath,
+        STOPPING: `--import=data:text/javascript,${encodeURIComponent(STOPPING)}`,
         COMMAND,
         URL: service.urls.root_url,
         XDG_CONFIG_HOME: home,
@@ -485,11 +498,11 @@ describe('the API key', () => {
       };
       const terminal = openTerminal([...shell], { env, cwd: join(COMMAND, '../../../..') });
       await terminal.shows(/shell> $/);
-      // The shell prints the id of the process group, so that it can be stopped from elsewhere.
-      terminal.type(`sh -c 'echo group=$$; exec ${command} login --url "$URL"'\r`);
-      await terminal.shows(/API key \(it is not shown\): $/);
-      if (key) terminal.type(`svc_test_half${key}`);
-      else process.kill(-Number(/group=(\d+)/.exec(terminal.text)?.[1]), 'SIGSTOP');
+      terminal.type(`sh -c 'exec ${command} login --url "$URL"'\r`);
+      if (key) {
+        await terminal.shows(/API key \(it is not shown\): $/);
+        terminal.type(`svc_test_half${key}`);
+      }
       await terminal.shows(/Stopped.*shell> $/s);
       terminal.type('stty -a\r');
       await terminal.shows(/ echo .*shell> $/s);

@@ -54,8 +54,6 @@ export async function ask(
   // With `terminal: true`, Node turns off the echo of the terminal and writes the echo to `output`, which discards it. So a key is
   // never shown, even when standard error is redirected to a file.
   const lines = createInterface({ input: process.stdin, output: silent, terminal: isHidden });
-  // The question comes after the echo is turned off, because the answer may be pasted immediately.
-  if (isTerminal) process.stderr.write(question);
   const onAbort = () => lines.close();
   signal?.addEventListener('abort', onAbort, { once: true });
   // Without echo the terminal sends Ctrl-Z as a character. The whole process group must stop, because the shell may wait for npx.
@@ -77,6 +75,8 @@ export async function ask(
     if (isTerminal) process.stderr.write(question);
   };
   process.on('SIGCONT', onContinued);
+  // The question comes last, because whoever sees it may paste the answer, or stop the command, at once.
+  if (isTerminal) process.stderr.write(question);
   try {
     const answer = await new Promise<string | undefined>((resolve) => {
       lines.once('line', resolve);
