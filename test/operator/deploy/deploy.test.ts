@@ -52,7 +52,10 @@ beforeAll(async () => {
   const script = (name: string, body: string) =>
     writeFile(join(directory, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   await script('cdk', `echo "$STAGE $*" >> "${directory}/cdk.log"`);
-  await script('aws', `cat "${directory}/resources.json"`);
+  await script(
+    'aws',
+    `echo "$*" >> "${directory}/aws.log"\n[ "$2" = list-stacks ] && cat "${directory}/failed.json" || cat "${directory}/resources.json"`,
+  );
 });
 afterAll(async () => {
   ssm.close();
@@ -60,7 +63,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   parameters.clear();
-  await rm(join(directory, 'cdk.log'), { force: true });
+  for (const log of ['cdk.log', 'aws.log']) await rm(join(directory, log), { force: true });
+  await writeFile(join(directory, 'failed.json'), '[]');
   await writeFile(join(directory, 'resources.json'), '["FileHosting-prod-Data-AccountsTable1"]');
 });
 
@@ -218,6 +222,20 @@ describe('npm run deploy', () => {
       code: 1,
       stderr: expect.stringContaining('"cdk diff" failed.\nNothing was deployed.'),
     });
+  });
+
+  test('lets the next deployment remove a protected stack that could not be created', async () => {
+    await cdk('[ "$1" = diff ]');
+    await writeFile(join(directory, 'failed.json'), '["FileHosting-prod-Data"]');
+    const { code, stderr } = await deploy('--first');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('FileHosting-prod-Data could not be created.')]);
+    const region = STAGES.prod.region;
+    expect((await readFile(join(directory, 'aws.log'), 'utf8')).trim().split('\n')).toEqual([
+      expect.stringMatching(`^cloudformation list-stacks --region ${region} .*'FileHosting-prod-'`),
+      `cloudformation update-termination-protection --region ${region} --stack-name FileHosting-prod-Data --no-enable-termination-protection`,
+    ]);
+    await writeFile(join(directory, 'failed.json'), 'no JSON');
+    expect((await deploy('--first')).stderr).toContain('turn off its protection before you deploy again');
   });
 
   test('checks the service that it has deployed, at the address of the stage, with the given key', async () => {
