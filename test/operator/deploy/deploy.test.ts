@@ -45,6 +45,8 @@ const ssm = createServer(async (request, response) => {
   response.end(JSON.stringify(Value === undefined ? { __type: 'ParameterNotFound' } : { Parameter: { Name, Value } }));
 });
 let directory: string;
+/** What the last program printed on stdout. */
+let printed = '';
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'deploy-'));
@@ -90,7 +92,8 @@ async function run(program: string, args: readonly string[], environment: Record
     env: variables(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  printed = stdout;
   return { code, stderr, cdk: await calls() };
 }
 /** The arguments of each call of the CDK CLI; undefined when there was none. */
@@ -246,6 +249,9 @@ describe('npm run deploy', () => {
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('operator/deploy/deploy.ts', ['--yes'], environment);
     expect(requested).toContain('/api/v1/files Bearer svc_live_x');
+    expect(printed).toMatch(
+      /^DOES NOT HOLD .*limiter: .*\n +docs\/not-tried-on-aws\.md: List updates in one expression$/m,
+    );
     expect([code, stderr]).toEqual([
       3,
       expect.stringContaining('Deployed, but the service does not do what it should.'),
