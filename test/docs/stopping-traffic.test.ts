@@ -200,8 +200,8 @@ test('the log of downloads has the fields that the query in the guide asks for, 
   expect(query).toContain(`'${SAVED_QUERIES['hot-links'].text}'`);
   const [source] = ofDownloads('AWS::Logs::DeliverySource');
   // AWS refuses to give a source another distribution, so its name is another one then.
-  for (const of of ['Name', 'ResourceArn'])
-    expect(JSON.stringify(source?.Properties?.[of])).toContain('CdnDistributionId');
+  for (const property of ['Name', 'ResourceArn'])
+    expect(JSON.stringify(source?.Properties?.[property])).toContain('CdnDistributionId');
   const groups = resourcesOf(EdgeAlarms, 'AWS::Logs::LogGroup');
   expect(groups.map(({ Properties }) => Properties?.RetentionInDays)).toEqual([30, 7]);
 });
