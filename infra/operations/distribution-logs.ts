@@ -46,15 +46,15 @@ interface Delivery {
 }
 
 function deliver(stack: Stack, id: string, { distributionId, group, fields, policy }: Delivery): void {
-  // The names are unique in the account.
-  const name = `${stack.stackName}-${id.toLowerCase()}`;
   const source = new logs.CfnDeliverySource(stack, `${id}Source`, {
-    name,
+    // A source cannot be changed to another distribution, and a distribution can have only one source. So the name follows from the
+    // distribution alone: with a new distribution CloudFormation makes a new source, and with the same one it keeps the source.
+    name: `access-log-${distributionId}`,
     logType: 'ACCESS_LOGS',
     resourceArn: `arn:${Aws.PARTITION}:cloudfront::${Aws.ACCOUNT_ID}:distribution/${distributionId}`,
   });
   const destination = new logs.CfnDeliveryDestination(stack, `${id}Destination`, {
-    name,
+    name: `${stack.stackName}-${id.toLowerCase()}`, // unique in the account
     destinationResourceArn: group.logGroupArn,
     outputFormat: 'json',
   });

@@ -59,7 +59,10 @@ export class DataStack extends Stack {
     if (stage.secondCopy) replicateFiles(uploads, stage);
     this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage, webAclArn: webAcl?.arn }).distribution;
     this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
-    const removalPolicy = keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    // What is protected from deletion is created after the distribution, at which a first deployment fails most easily. So nothing is left
+    // behind then: CloudFormation deletes what it has created, but it could not delete a protected resource.
+    for (const { node } of [...Object.values(tables), this.#auditLog]) node.addDependency(this.distribution);
+    const removalPolicy = keep ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
     this.resources = {
       tables: Object.fromEntries(
         Object.entries(tables).map(([name, table]) => [name, this.published(name as TableName, table)]),
@@ -173,7 +176,7 @@ export class DataStack extends Stack {
       })),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: keep,
-      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: keep ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
     });
   }
 
@@ -184,7 +187,7 @@ export class DataStack extends Stack {
   private auditLog(keep: boolean): logs.LogGroup {
     const group = new logs.LogGroup(this, 'AuditLog', {
       retention: logs.RetentionDays.THREE_MONTHS,
-      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: keep ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
     });
     (group.node.defaultChild as logs.CfnLogGroup).deletionProtectionEnabled = keep;
     return group;
@@ -232,7 +235,7 @@ export class DataStack extends Stack {
           maxAge: 3_600,
         },
       ],
-      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: keep ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       autoDeleteObjects: !keep,
     });
     // Events go through EventBridge, because a direct notification would make this stack refer to the function's stack. CDK's

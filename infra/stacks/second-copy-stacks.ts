@@ -48,7 +48,7 @@ export class SecondCopyStack extends Stack {
           expiredObjectDeleteMarker: true,
         },
       ],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     acceptFindings(bucket, { S1: 'Only S3 writes to it, and only an operator who restores from it reads it' });
     lockedVault(this, names.vault, copy);
@@ -112,7 +112,7 @@ function lockedVault(stack: Stack, backupVaultName: string, { keepDays }: Second
     backupVaultName,
     lockConfiguration: { minRetentionDays: keepDays },
   });
-  vault.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  vault.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
   return vault;
 }
 

@@ -75,7 +75,10 @@ async function main(argv: readonly string[]): Promise<number> {
   const others = argv.filter((option) => !Object.hasOwn(OPTIONS, option));
   // The operator has seen the changes of permissions in the difference, and agreed.
   const code = await run('cdk', ['deploy', '--all', '--require-approval', 'never', ...others]);
-  if (code !== 0) console.error(FAILED);
+  if (code !== 0) {
+    console.error(FAILED);
+    await unprotectFailedStacks(stage);
+  }
   const outcome = code === 0 ? await checkService() : code;
   console.error(wayBack(stage.name, before));
   return outcome;
@@ -179,9 +182,40 @@ async function checkTables(stage: StageConfig, tables: readonly Difference[], ma
 }
 
 /** Asks the AWS CLI for the names of the resources that the data stack manages. */
-async function resourcesOfDataStack({ name }: StageConfig): Promise<string[]> {
-  const query = ['--query', 'StackResourceSummaries[].PhysicalResourceId', '--output', 'json'];
+function resourcesOfDataStack({ name }: StageConfig): Promise<string[]> {
   const stack = ['--stack-name', `FileHosting-${name}-Data`];
-  const { stdout } = await promisify(execFile)('aws', ['cloudformation', 'list-stack-resources', ...stack, ...query]);
-  return JSON.parse(stdout) as string[];
+  return listByAws(['list-stack-resources', ...stack, '--query', 'StackResourceSummaries[].PhysicalResourceId']);
+}
+
+/**
+ * Turns off the termination protection of the stacks that could not be created. The CDK protects a stack before it creates it, and deletes a
+ * stack that could not be created before it tries again, which CloudFormation refuses for a protected stack.
+ */
+async function unprotectFailedStacks({ name, place, secondCopy }: StageConfig): Promise<void> {
+  const failed = ['--stack-status-filter', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
+  const query = ['--query', `StackSummaries[?starts_with(StackName, 'FileHosting-${name}-')].StackName`];
+  try {
+    for (const region of [place.region, secondCopy?.region].filter((each) => each !== undefined)) {
+      for (const stack of await listByAws(['list-stacks', '--region', region, ...failed, ...query])) {
+        const off = ['--region', region, '--stack-name', stack, '--no-enable-termination-protection'];
+        await callAws(['update-termination-protection', ...off]);
+        console.error(
+          `${stack} could not be created. The next deployment removes what is left of it, and creates it again.`,
+        );
+      }
+    }
+  } catch (error) {
+    console.error(
+      `If a stack could not be created, turn off its protection before you deploy again: ${(error as Error).message}`,
+    );
+  }
+}
+
+async function listByAws(args: readonly string[]): Promise<string[]> {
+  return JSON.parse(await callAws([...args, '--output', 'json'])) as string[];
+}
+
+/** Calls CloudFormation by the AWS CLI. @returns what the command prints. */
+async function callAws(args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)('aws', ['cloudformation', ...args])).stdout;
 }

@@ -6,6 +6,7 @@ import { type Check, NotTried, type Settings } from './check.ts';
 import { LANE_CHECKS } from './lanes.ts';
 import { LIMITER_CHECKS } from './limiter.ts';
 import { LINK_CHECKS } from './links.ts';
+import { entriesFor } from './never-tried.ts';
 import { REFUSAL_CHECKS } from './refusals.ts';
 import { ROUTE_CHECKS } from './routes.ts';
 import { Service } from './service.ts';
@@ -46,7 +47,7 @@ interface Outcome {
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  let settings: Settings & { only: string };
+  let settings: Settings & { only: string; isOnAws: boolean };
   try {
     const read = await readSettings();
     if (!read) return 0;
@@ -63,7 +64,7 @@ async function main(): Promise<number> {
   }
   const stuck = await settings.service.tidyUp();
   if (stuck.length > 0) console.log(`not deleted: ${stuck.join(', ')}`);
-  return summarize(outcomes);
+  return summarize(outcomes, settings.isOnAws);
 }
 
 async function runCheck(check: Check, settings: Settings): Promise<Outcome> {
@@ -76,12 +77,16 @@ async function runCheck(check: Check, settings: Settings): Promise<Outcome> {
   }
 }
 
-/** @returns the exit code. */
-function summarize(outcomes: readonly Outcome[]): number {
+/** Prints what failed, and on AWS what may explain it. @returns the exit code. */
+function summarize(outcomes: readonly Outcome[], isOnAws: boolean): number {
   const tried = outcomes.filter(({ verdict }) => verdict !== 'not tried');
   const failed = tried.filter(({ verdict }) => verdict !== 'holds');
   console.log();
-  for (const outcome of failed) console.log(lineOf(outcome));
+  for (const outcome of failed) {
+    console.log(lineOf(outcome));
+    const entries = isOnAws ? entriesFor(outcome.name) : [];
+    if (entries.length > 0) console.log(`               docs/not-tried-on-aws.md: ${entries.join('; ')}`);
+  }
   console.log(
     `Checks that hold: ${tried.length - failed.length} of ${tried.length}. Not tried: ${outcomes.length - tried.length}.`,
   );
@@ -93,7 +98,7 @@ function lineOf({ name, verdict, remark }: Outcome): string {
 }
 
 /** Reads the options. @returns undefined for `--help`. @throws Error saying which option is missing or invalid. */
-async function readSettings(): Promise<(Settings & { only: string }) | undefined> {
+async function readSettings(): Promise<(Settings & { only: string; isOnAws: boolean }) | undefined> {
   const { values } = parseArgs({
     options: {
       'base-url': { type: 'string' },
@@ -120,6 +125,7 @@ async function readSettings(): Promise<(Settings & { only: string }) | undefined
     largestBytes: parsePositive('--largest-mib', values['largest-mib']) * 1024 * 1024,
     gatewayUrl: values['gateway-url'],
     only: values.only,
+    isOnAws: stage.name !== 'local',
   };
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +9,8 @@ import { ROUTES } from '../../functions/routes.ts';
 import { BACKGROUND_ENTRIES } from '../../infra/bundle/entries.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
 import {
+  appUrlParameterName,
+  commitParameterName,
   operatorParameterName,
   readStage,
   SETTINGS,
@@ -22,6 +24,7 @@ import { COMMANDS } from '../../operator/admin/commands.ts';
 import { LANE_CHECKS } from '../../operator/smoke/lanes.ts';
 import { LIMITER_CHECKS } from '../../operator/smoke/limiter.ts';
 import { LINK_CHECKS } from '../../operator/smoke/links.ts';
+import { entriesFor, entriesOfNeverTried } from '../../operator/smoke/never-tried.ts';
 import { REFUSAL_CHECKS } from '../../operator/smoke/refusals.ts';
 import { ROUTE_CHECKS } from '../../operator/smoke/routes.ts';
 import { parseLimit } from '../../shared/contract/limits.ts';
@@ -38,6 +41,7 @@ const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const pageOfProd = page.replaceAll('$STAGE', 'prod');
 const commands = pageCommands(page);
 const settings = pageSettings(page);
+const CHECKS = [ROUTE_CHECKS, LINK_CHECKS, REFUSAL_CHECKS, LANE_CHECKS, LIMITER_CHECKS].flat();
 
 test("the guide's admin commands are valid, and it has an example of every command", () => {
   const lines = [...page.matchAll(/^ *npm run (?:--silent )?admin -- (.+)$/gm)].map(([, line = '']) => line.split(' '));
@@ -114,10 +118,23 @@ test('the guide says where to look for every check of the smoke run', () => {
   const beginnings = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(.+?)`/g)].map(([, beginning = '']) => beginning),
   );
-  const checks = [ROUTE_CHECKS, LINK_CHECKS, REFUSAL_CHECKS, LANE_CHECKS, LIMITER_CHECKS].flat();
-  const names = checks.map(({ name }) => name);
+  const names = CHECKS.map(({ name }) => name);
   expect(names.filter((name) => !beginnings.some((beginning) => name.startsWith(beginning)))).toEqual([]);
   expect(beginnings.filter((beginning) => !names.some((name) => name.startsWith(beginning)))).toEqual([]);
+});
+
+test('a failed check of the smoke run names entries of the page of what has never run on AWS, and every entry has a check', () => {
+  const untried = readFileSync(join(ROOT, 'docs/not-tried-on-aws.md'), 'utf8');
+  const entries = [...untried.matchAll(/^## (.+)\n\n((?:- .*\n(?: {2}.*\n)*)+)/gm)];
+  expect(entries.length).toBe(untried.match(/^## /gm)?.length);
+  for (const [, heading, text = ''] of entries) {
+    const labels = [...text.matchAll(/^- \*\*(.+?)\*\*:/gm)].map(([, label]) => label);
+    expect([heading, labels]).toEqual([heading, ['We count on', 'Symptom', 'Where it shows', 'Switch']]);
+  }
+  const headings = entries.map(([, heading]) => heading);
+  const named = new Set(CHECKS.flatMap(({ name }) => entriesFor(name)));
+  expect(headings).toEqual(expect.arrayContaining([...named]));
+  expect(new Set(entriesOfNeverTried())).toEqual(named);
 });
 
 test("the guide's policy that stops direct uploads denies their PUTs, even to older URLs, and nothing else", async () => {
@@ -138,6 +155,51 @@ test("the guide's policy that stops direct uploads denies their PUTs, even to ol
   } finally {
     await service.close();
   }
+});
+
+/** The two policies of "Deploying from CI", by their first action. */
+const CI_POLICIES = Object.fromEntries(
+  [...page.matchAll(/^ *```json\n( *\{\n *"Version"[\s\S]*?)^ *```$/gm)].map(([, text = '']) => {
+    const { Statement: statements } = JSON.parse(text) as {
+      Statement: { Action: string | string[]; Resource?: string | string[]; Condition?: unknown }[];
+    };
+    return [String(statements[0]?.Action), statements];
+  }),
+);
+
+test("the guide's role for CI trusts one environment of one repository, as the example workflow has it", () => {
+  const [trust, ...others] = CI_POLICIES['sts:AssumeRoleWithWebIdentity'] ?? [];
+  expect(others).toEqual([]);
+  const environment = /^ {4}environment: (\w+)$/m.exec(readFileSync(join(ROOT, 'examples/deploy.yml'), 'utf8'))?.[1];
+  const issuer = 'token.actions.githubusercontent.com';
+  expect(trust?.Condition).toEqual({
+    StringEquals: {
+      [`${issuer}:aud`]: 'sts.amazonaws.com',
+      [`${issuer}:sub`]: expect.stringMatching(`^repo:[\\w-]+@\\d+/[\\w-]+@\\d+:environment:${environment}$`),
+    },
+  });
+});
+
+test("the guide's role for CI may do what the deployment does with its credentials, and reads no secret", () => {
+  const granted = (CI_POLICIES['sts:AssumeRole'] ?? []).flatMap(({ Action, Resource }) =>
+    [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${resource}`)),
+  );
+  const calls = [
+    ...readFileSync(join(ROOT, 'operator/deploy/deploy.ts'), 'utf8').matchAll(/\['([a-z]+(?:-[a-z]+)+)',/g),
+  ];
+  const operations = calls.map(([, name = '']) =>
+    name.replaceAll(/(^|-)(\w)/g, (_, _dash, letter) => letter.toUpperCase()),
+  );
+  expect(operations).toHaveLength(3);
+  const read = [settingsParameterName, commitParameterName, appUrlParameterName].map((name) => name('prod'));
+  const { region } = STAGES.prod;
+  const needed = [
+    expect.stringMatching(/^sts:AssumeRole .*:role\/cdk-/),
+    ...read.map((name) => `ssm:GetParameter arn:aws:ssm:${region}:123456789012:parameter${name}`),
+    ...operations.map((name) => expect.stringMatching(`^cloudformation:${name} `)),
+  ];
+  expect(granted).toHaveLength(needed.length);
+  expect(granted).toEqual(expect.arrayContaining(needed));
 });
 
 /**
@@ -180,6 +242,20 @@ describe('the guide, followed as far as possible without AWS:', () => {
     const named = [...pageOfProd.matchAll(/\bFileHosting-prod-([A-Z][a-z]+)\b/g)].map(([name]) => name);
     const known = stacks.map((name) => String(name).replace('-<Region>', ''));
     expect(known).toEqual(expect.arrayContaining(named));
+  });
+
+  test('the roles that the CDK assumes are those that the role for CI may assume', async () => {
+    const files = (await readdir(directory)).filter(
+      (name) => name === 'manifest.json' || name.endsWith('.assets.json'),
+    );
+    const texts = await Promise.all(files.map((name) => readFile(join(directory, name), 'utf8')));
+    const roles = texts.flatMap((text) =>
+      [...text.matchAll(/"assumeRoleArn": ".*?:role\/(.*?)"/g)].map(([, name]) => name),
+    );
+    expect(roles.length).toBeGreaterThan(5);
+    const [may] = CI_POLICIES['sts:AssumeRole'] ?? [];
+    const beginning = /:role\/(.*)\*$/.exec(String(may?.Resource))?.[1];
+    expect(roles.filter((name) => !name?.startsWith(String(beginning)))).toEqual([]);
   });
 
   test('its lines for a new shell name the Region of the stage prod', () => {
@@ -232,7 +308,9 @@ describe('the guide, followed as far as possible without AWS:', () => {
 
   test('the resources that prod keeps after its deletion are exactly those in the guide', () => {
     const kept = Object.values(bySynth.templates).flatMap(({ Resources }) =>
-      Object.entries(Resources).flatMap(([id, { DeletionPolicy }]) => (DeletionPolicy === 'Retain' ? [id] : [])),
+      Object.entries(Resources).flatMap(([id, { DeletionPolicy }]) =>
+        DeletionPolicy?.startsWith('Retain') ? [id] : [],
+      ),
     );
     const [, table = ''] = /\| Logical id \| What \| Costs \|\n.*\n((?: *\|.*\n)+)/.exec(page) ?? [];
     const listed = [...table.matchAll(/^ *\| (.*?) \|/gm)].flatMap(([, cell = '']) =>

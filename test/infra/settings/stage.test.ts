@@ -185,12 +185,12 @@ describe('a restored table in place of the original one', () => {
   const textOf = (template: Template | undefined) => JSON.stringify(template);
   const grants = (template: Template | undefined) => resourcesOf(template, 'AWS::IAM::Policy').flatMap(statementsOf);
 
-  test('removes the original table from the stack, and its deletion policy is Retain', () => {
+  test('removes the original table from the stack, and it is kept', () => {
     const made = (template: Template | undefined) =>
       Object.keys(template?.Resources ?? {}).filter((id) => /Table[0-9A-F]{8}$/.test(id));
     const [left, ...others] = made(before?.Data).filter((id) => !made(after?.Data).includes(id));
     expect([left, others]).toEqual([expect.stringMatching(ORIGINAL), []]);
-    expect(before?.Data?.Resources[left ?? '']?.DeletionPolicy).toBe('Retain');
+    expect(before?.Data?.Resources[left ?? '']?.DeletionPolicy).toBe('RetainExceptOnCreate');
     expect(Object.values(after ?? {}).filter((template) => /FilesTable[0-9A-F]{8}/.test(textOf(template)))).toEqual([]);
   });
 
@@ -254,7 +254,7 @@ test('a deleted stage dev leaves only what the logs of other gateways need, and 
   expect(JSON.stringify(templates.Operations)).not.toContain('StreamingFailures"');
   expect(JSON.stringify(templates.Api)).not.toContain('ReservedConcurrentExecutions');
   const stateful = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
-  const left = stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
+  const left = stateful.filter(([, { DeletionPolicy }]) => DeletionPolicy?.startsWith('Retain')).map(([id]) => id);
   // Gateways of other stages may use this role for their logs.
   expect(left).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
   const [viewerRequest] = resourcesOf(templates.Edge, 'AWS::CloudFront::Function');
@@ -521,7 +521,7 @@ describe('a second copy', () => {
   test('has all files, with their deletions, and keeps deleted bytes for some days', () => {
     const [copied] = resourcesOf(templates.SecondCopy, 'AWS::S3::Bucket');
     expect(copied).toMatchObject({
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {
         VersioningConfiguration: { Status: 'Enabled' },
         LifecycleConfiguration: { Rules: [{ NoncurrentVersionExpiration: { NoncurrentDays: 30 } }] },
@@ -549,7 +549,10 @@ describe('a second copy', () => {
     const names = vaults.map(({ Properties }) => Properties?.BackupVaultName);
     expect(names).toEqual(['FileHosting-prod', 'FileHosting-prod-copy-eu-central-1']);
     for (const { DeletionPolicy, Properties } of vaults) {
-      expect([DeletionPolicy, Properties?.LockConfiguration]).toEqual(['Retain', { MinRetentionDays: 30 }]);
+      expect([DeletionPolicy, Properties?.LockConfiguration]).toEqual([
+        'RetainExceptOnCreate',
+        { MinRetentionDays: 30 },
+      ]);
     }
     const [plan] = resourcesOf(templates.Backup, 'AWS::Backup::BackupPlan');
     expect(JSON.stringify(plan)).toContain(':backup-vault:FileHosting-prod-copy-eu-central-1');
@@ -588,5 +591,19 @@ describe('the bytes that an account may send in a day', () => {
   test('stay a safe integer, however large the storage limit is', () => {
     const largest = String(Number.MAX_SAFE_INTEGER);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: largest }).UPLOAD_BYTES_PER_DAY).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  test('is kept like all data, but nothing stays behind when its first deployment fails, not even what is protected from deletion', () => {
+    const all = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
+    const kept = all.filter(([, { DeletionPolicy }]) => DeletionPolicy?.startsWith('Retain'));
+    const always = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
+    // Other gateways may write their logs with this role as soon as it is set.
+    expect(always).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
+    const isProtected = all.filter(([, { Properties }]) =>
+      /"DeletionProtectionEnabled":true/.test(JSON.stringify(Properties)),
+    );
+    expect(isProtected).toHaveLength(7);
+    for (const [id, { DependsOn }] of isProtected)
+      expect([id, DependsOn]).toEqual([id, expect.arrayContaining([expect.stringMatching(/^CdnDistribution/)])]);
   });
 });

@@ -177,7 +177,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     expect(trail).toMatchObject({
       stack: expect.stringMatching(/-Data$/),
       properties: { RetentionInDays: 90, DeletionProtectionEnabled: isProd },
-      deletionPolicy: isProd ? 'Retain' : 'Delete',
+      deletionPolicy: isProd ? 'RetainExceptOnCreate' : 'Delete',
     });
   });
 
@@ -225,7 +225,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
         expect.objectContaining({ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }),
       ]);
       expect(properties.Replicas[0].DeletionProtectionEnabled ?? false).toBe(isProduction);
-      expect(deletionPolicy).toBe(isProduction ? 'Retain' : 'Delete');
+      expect(deletionPolicy).toBe(isProduction ? 'RetainExceptOnCreate' : 'Delete');
     }
   });
 

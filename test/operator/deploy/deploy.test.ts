@@ -45,6 +45,8 @@ const ssm = createServer(async (request, response) => {
   response.end(JSON.stringify(Value === undefined ? { __type: 'ParameterNotFound' } : { Parameter: { Name, Value } }));
 });
 let directory: string;
+/** What the last program printed on stdout. */
+let printed = '';
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'deploy-'));
@@ -52,7 +54,10 @@ beforeAll(async () => {
   const script = (name: string, body: string) =>
     writeFile(join(directory, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   await script('cdk', `echo "$STAGE $*" >> "${directory}/cdk.log"`);
-  await script('aws', `cat "${directory}/resources.json"`);
+  await script(
+    'aws',
+    `echo "$*" >> "${directory}/aws.log"\n[ "$2" = list-stacks ] && cat "${directory}/failed.json" || cat "${directory}/resources.json"`,
+  );
 });
 afterAll(async () => {
   ssm.close();
@@ -60,7 +65,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   parameters.clear();
-  await rm(join(directory, 'cdk.log'), { force: true });
+  for (const log of ['cdk.log', 'aws.log']) await rm(join(directory, log), { force: true });
+  await writeFile(join(directory, 'failed.json'), '[]');
   await writeFile(join(directory, 'resources.json'), '["FileHosting-prod-Data-AccountsTable1"]');
 });
 
@@ -86,7 +92,8 @@ async function run(program: string, args: readonly string[], environment: Record
     env: variables(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  printed = stdout;
   return { code, stderr, cdk: await calls() };
 }
 /** The arguments of each call of the CDK CLI; undefined when there was none. */
@@ -220,6 +227,20 @@ describe('npm run deploy', () => {
     });
   });
 
+  test('lets the next deployment remove a protected stack that could not be created', async () => {
+    await cdk('[ "$1" = diff ]');
+    await writeFile(join(directory, 'failed.json'), '["FileHosting-prod-Data"]');
+    const { code, stderr } = await deploy('--first');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('FileHosting-prod-Data could not be created.')]);
+    const region = STAGES.prod.region;
+    expect((await readFile(join(directory, 'aws.log'), 'utf8')).trim().split('\n')).toEqual([
+      expect.stringMatching(`^cloudformation list-stacks --region ${region} .*'FileHosting-prod-'`),
+      `cloudformation update-termination-protection --region ${region} --stack-name FileHosting-prod-Data --no-enable-termination-protection`,
+    ]);
+    await writeFile(join(directory, 'failed.json'), 'no JSON');
+    expect((await deploy('--first')).stderr).toContain('turn off its protection before you deploy again');
+  });
+
   test('checks the service that it has deployed, at the address of the stage, with the given key', async () => {
     deployed();
     await cdk('');
@@ -228,6 +249,9 @@ describe('npm run deploy', () => {
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('operator/deploy/deploy.ts', ['--yes'], environment);
     expect(requested).toContain('/api/v1/files Bearer svc_live_x');
+    expect(printed).toMatch(
+      /^DOES NOT HOLD .*limiter: .*\n +docs\/not-tried-on-aws\.md: List updates in one expression$/m,
+    );
     expect([code, stderr]).toEqual([
       3,
       expect.stringContaining('Deployed, but the service does not do what it should.'),
