@@ -201,7 +201,7 @@ test('the log of downloads has the fields that the query in the guide asks for, 
   ).toEqual([]);
   expect(query).toContain(`'${SAVED_QUERIES['hot-links'].text}'`);
   const [source] = ofDownloads('AWS::Logs::DeliverySource');
-  expect(JSON.stringify(source?.Properties?.ResourceArn)).toContain('"OutputName":"CdnDistributionId"');
+  expect(JSON.stringify(source?.Properties?.ResourceArn)).toContain('{"Fn::GetAtt":["CdnDistributionId');
   const groups = resourcesOf(EdgeAlarms, 'AWS::Logs::LogGroup');
   expect(groups.map(({ Properties }) => Properties?.RetentionInDays)).toEqual([30, 7]);
 });
