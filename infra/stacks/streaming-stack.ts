@@ -32,18 +32,18 @@ export class StreamingStack extends Stack {
     const { environments } = props;
     this.places = environments * STREAMING_PLACES_PER_ENVIRONMENT;
     this.logGroupName = fixedName(props.stage.name, 'uploadStream');
-    const logGroup = new logs.LogGroup(this, 'Logs', {
-      logGroupName: this.logGroupName,
-      retention: logs.RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
+    const expiring = { retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY };
+    const logGroup = new logs.LogGroup(this, 'Logs', { logGroupName: this.logGroupName, ...expiring });
+    // Lambda writes the lines of a Web Function to a log group of this name, and copies them from there. If it had to make the group, the
+    // lines would never expire. Source: Lambda Developer Guide, "Web Function logs in Amazon CloudWatch Logs".
+    const firstGroup = new logs.LogGroup(this, 'FirstLogs', {
+      logGroupName: `${this.logGroupName}.local`,
+      ...expiring,
     });
     // The logs of CDK's function that copies the code. CDK's default would keep them for two years, even without the stack.
-    const copyLogs = new logs.LogGroup(this, 'CodeCopyLogs', {
-      retention: logs.RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const copyLogs = new logs.LogGroup(this, 'CodeCopyLogs', expiring);
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
+    for (const group of [logGroup, firstGroup]) group.grantWrite(role);
     // These names must be unique in an account, over all Regions.
     this.functionName = `${fixedName(props.stage.name, 'UploadStream')}-${Aws.REGION}`;
     const webFunction = new lambda.WebFunction(this, 'UploadStream', {

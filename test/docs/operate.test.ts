@@ -210,7 +210,7 @@ describe('the guide, followed as far as possible without AWS:', () => {
     const groups = Object.values(bySynth.templates).flatMap((template) =>
       resourcesOf(template, 'AWS::Logs::LogGroup').map(({ Properties }) => Properties?.LogGroupName),
     );
-    const fixed = [...pageOfProd.matchAll(/`(FileHosting-prod-[a-z]\w+)`/g)].map(([, name]) => name);
+    const fixed = [...pageOfProd.matchAll(/`(FileHosting-prod-[a-z][\w.]+)`/g)].map(([, name]) => name);
     expect(fixed.length).toBeGreaterThan(3);
     expect(groups).toEqual(expect.arrayContaining(fixed));
     const named = [...pageOfProd.matchAll(/\bFileHosting-prod-([A-Z]\w+)-(\w+)…/g)];
