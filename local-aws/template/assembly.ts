@@ -24,7 +24,6 @@ export interface TemplateResource {
 
 interface TemplateOutput {
   readonly Value: unknown;
-  readonly Export?: { readonly Name: unknown };
   readonly Condition?: string;
 }
 
