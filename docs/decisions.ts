@@ -9,7 +9,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   'Uploads and tickets': ['0014', '0015', '0020', '0022', '0023', '0038'],
   'What clients see': ['0003', '0006', '0012', '0013', '0017', '0019', '0031', '0042'],
   'Accounts, keys and sessions': ['0016', '0018', '0043'],
-  'Deploying and configuring': ['0002', '0007', '0009', '0025', '0026', '0041'],
+  'Deploying and configuring': ['0002', '0007', '0009', '0025', '0026', '0041', '0044'],
   'Operating: logs and alarms': ['0027', '0029', '0030', '0035', '0036'],
   'The dashboard': ['0011'],
   'The local AWS': ['0001', '0005'],

@@ -43,8 +43,8 @@ export async function newApp(settings: SynthesisSettings): Promise<App> {
   rejectContext(app, settings.npm_config_call);
   if (isChecked) {
     // Loaded only here, because the rules take a while to load.
-    const { AwsSolutionsRules } = await import('./rules.ts');
-    Validations.of(app).addPlugins(new AwsSolutionsRules());
+    const { AwsSolutionsChecks } = await import('cdk-nag');
+    Validations.of(app).addPlugins(new AwsSolutionsChecks());
   }
   return app;
 }

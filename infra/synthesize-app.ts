@@ -33,18 +33,17 @@ export async function synthesizeApp(stage: StageConfig, settings: SynthesisSetti
     const second = new SecondCopyStack(app, name('SecondCopy'), copy);
     // The bucket that S3 replicates to must exist first.
     data.addStackDependency(second);
-    new BackupStack(app, name('Backup'), { ...copy, resources }).addStackDependency(data);
+    new BackupStack(app, name('Backup'), { ...copy, resources });
   }
   const api = new ApiStack(app, name('Api'), { stage, resources, bundles });
   const streaming =
-    stage.streaming &&
-    new StreamingStack(app, name('Streaming'), { stage, resources, bundles, data, ...stage.streaming });
-  const edge = new EdgeStack(app, name('Edge'), { stage, resources, api: api.restApi, streaming, webAcl, dashboard });
-  const distributions = { app: edge.distribution, cdn: data.distribution };
-  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributions, bundles });
+    stage.streaming && new StreamingStack(app, name('Streaming'), { stage, resources, bundles, ...stage.streaming });
+  const edge = new EdgeStack(app, name('Edge'), { stage, resources, api, streaming, webAcl, dashboard });
+  const distributionIds = { app: edge.distributionId, cdn: data.distributionId };
+  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributionIds, bundles });
   new EdgeAlarmsStack(app, name('EdgeAlarms'), {
     stage,
-    distributionIds: { app: edge.distributionId, cdn: data.distributionId },
+    distributionIds: { app: edge.distributionIdOutput, cdn: data.distributionIdOutput },
   });
   app.synth();
 }

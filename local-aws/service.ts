@@ -108,10 +108,9 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
 async function start(options: ServiceOptions, started: Closable[]): Promise<Omit<LocalService, 'close'>> {
   const opened = await openDeployment(options);
   const { logGroups } = opened;
-  const groupOf = new Map<string, string | undefined>();
+  const groupsOf = new Map<string, readonly string[]>();
   const onLog: LogListener = (entry) => {
-    const group = groupOf.get(entry.function);
-    if (group !== undefined) logGroups.append(group, entry.line);
+    for (const group of groupsOf.get(entry.function) ?? []) logGroups.append(group, entry.line);
     options.onLog?.(entry);
   };
   const { deployment, ports, buckets, apis, appUrl, secrets } = opened;
@@ -128,7 +127,11 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
     retryDelaysMs: options.retryDelaysMs,
   });
   started.push(compute);
-  for (const { label, logGroup } of [...compute.functions, ...compute.webFunctions]) groupOf.set(label, logGroup);
+  for (const { label, logGroup } of compute.functions) groupsOf.set(label, logGroup === undefined ? [] : [logGroup]);
+  // Lambda writes a line of a Web Function to the second of these groups, and copies it to the first one.
+  for (const { label, logGroup } of compute.webFunctions) {
+    groupsOf.set(label, logGroup === undefined ? [] : [logGroup, `${logGroup}.local`]);
+  }
   const operator = operatorPrincipal();
   const front = await startFront(options, opened, { compute, operator });
   started.push(front);

@@ -1,12 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
-import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import { Aws, Duration, SecretValue } from 'aws-cdk-lib';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
-import type * as s3 from 'aws-cdk-lib/aws-s3';
+import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
-import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { ROUTES } from '../../functions/routes.ts';
 import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts';
@@ -16,19 +14,19 @@ import type { DashboardFiles } from '../bundle/build-dashboard.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { GatewayKey } from './gateway-key.ts';
+import { GATEWAY_STAGE } from './gateway-stage.ts';
+import type { SharedResources } from './needs.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
 import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
-  readonly api: apigateway.RestApi;
+  readonly apiId: string;
   /** Absent when streaming uploads are off: then the edge rejects multipart bodies over 4 MiB or without a length. */
   readonly streamingDomain: string | undefined;
-  readonly originSecret: secretsmanager.Secret;
+  readonly resources: SharedResources;
   readonly stage: StageConfig;
   /** The operator's own web ACL, or our firewall's. */
   readonly webAclArn: string | undefined;
-  readonly uploads: s3.Bucket;
-  readonly cdnUrl: string;
   readonly dashboard: DashboardFiles;
 }
 
@@ -47,8 +45,10 @@ export class AppDistribution extends Construct {
 
   constructor(scope: Construct, id: string, props: AppDistributionProps) {
     super(scope, id);
-    const secret = props.originSecret.secretValueFromJson(props.stage.originSecretSlot);
-    const gatewayKey = new GatewayKey(this, 'GatewayKey', { api: props.api, value: secret });
+    const secret = SecretValue.secretsManager(props.resources.originSecret.in(this), {
+      jsonField: props.stage.originSecretSlot,
+    });
+    const gatewayKey = new GatewayKey(this, 'GatewayKey', { apiId: props.apiId, value: secret });
     const customHeaders = { 'x-origin-secret': secret.unsafeUnwrap() };
     const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
       file: 'app-viewer-request.js',
@@ -125,8 +125,9 @@ export class AppDistribution extends Construct {
       viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       responseHeadersPolicy: apiHeaders,
     };
-    const apiOrigin = new origins.RestApiOrigin(props.api, {
+    const apiOrigin = new origins.HttpOrigin(`${props.apiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`, {
       originId: 'api',
+      originPath: `/${GATEWAY_STAGE}`,
       customHeaders: { ...customHeaders, 'x-api-key': gatewayKey.value },
       readTimeout: Duration.seconds(30),
     });
@@ -151,7 +152,7 @@ export class AppDistribution extends Construct {
           allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL, // the function answers 405 with our body
           origin: origins.S3BucketOrigin.withOriginAccessControl(site.bucket),
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
-          responseHeadersPolicy: this.dashboardHeaders(props),
+          responseHeadersPolicy: this.dashboardHeaders(props.resources),
         },
         // The OpenAPI document and the page for programs are static files: a request for them runs no function and is not counted.
         ...Object.fromEntries(
@@ -213,8 +214,8 @@ export class AppDistribution extends Construct {
     });
   }
 
-  private dashboardHeaders(props: AppDistributionProps): cloudfront.ResponseHeadersPolicy {
-    const bucket = `https://${props.uploads.bucketRegionalDomainName}`;
+  private dashboardHeaders({ uploads, cdnUrl }: SharedResources): cloudfront.ResponseHeadersPolicy {
+    const bucket = s3.Bucket.fromBucketName(this, 'Uploads', uploads.in(this));
     return new cloudfront.ResponseHeadersPolicy(this, 'DashboardHeaders', {
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },
@@ -226,8 +227,8 @@ export class AppDistribution extends Construct {
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",
-            `img-src 'self' ${props.cdnUrl}`,
-            `connect-src 'self' ${bucket}`,
+            `img-src 'self' ${cdnUrl.in(this)}`,
+            `connect-src 'self' https://${bucket.bucketRegionalDomainName}`,
             "base-uri 'none'",
             "form-action 'self'",
             "frame-ancestors 'none'",

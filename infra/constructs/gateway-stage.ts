@@ -7,6 +7,7 @@ import { ROUTES } from '../../functions/routes.ts';
 import { type Access, methodsOf, type RateClass } from '../../shared/contract/route.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 import type { Route } from '../../shared/route.ts';
+import { fixedName, type StageName } from '../settings/stage.ts';
 import { acceptFindings } from './accepted-finding.ts';
 
 /** How many requests of all clients together the gateway admits to one method of a path: in a second, and at the same moment. */
@@ -51,31 +52,36 @@ const ACCESS_LOG_FIELDS = {
   gateway_response: '$context.error.responseType',
 };
 
+/** The name of the gateway's only stage, which is in the path of its address. */
+export const GATEWAY_STAGE = 'live';
+
 /**
  * The settings of the gateway's stage: throttling and access log.
- * @param stageName  is part of the name of the metric, because a metric filter cannot give its metric a fixed dimension.
- * @returns the settings, the access log, and a metric that counts throttled requests. The gateway's own metrics count only all 4xx
+ * @param stage  is part of the name of the metric, because a metric filter cannot give its metric a fixed dimension.
+ * @returns the settings, the name of the access log, and a metric that counts throttled requests. The gateway's own metrics count only all 4xx
  *   together.
  */
 export function gatewayStage(
   scope: Construct,
-  stageName: string,
-): { options: apigateway.StageOptions; throttles: cloudwatch.Metric; accessLog: logs.LogGroup } {
+  stage: StageName,
+): { options: apigateway.StageOptions; throttles: cloudwatch.Metric; accessLogName: string } {
+  const accessLogName = fixedName(stage, 'gateway');
   const accessLog = new logs.LogGroup(scope, 'AccessLog', {
+    logGroupName: accessLogName,
     retention: logs.RetentionDays.ONE_MONTH,
     removalPolicy: RemovalPolicy.DESTROY,
   });
   const throttles = accessLog.addMetricFilter('Throttles', {
     filterPattern: logs.FilterPattern.stringValue('$.gateway_response', '=', 'THROTTLED'),
     metricNamespace: METRIC_NAMESPACE,
-    metricName: `GatewayThrottles-${stageName}`,
+    metricName: `GatewayThrottles-${stage}`,
   });
-  return { options: stageOptions(accessLog), throttles: throttles.metric(), accessLog };
+  return { options: stageOptions(accessLog), throttles: throttles.metric(), accessLogName };
 }
 
 function stageOptions(accessLog: logs.LogGroup): apigateway.StageOptions {
   return {
-    stageName: 'live',
+    stageName: GATEWAY_STAGE,
     ...OTHER_ROUTES,
     methodOptions: Object.fromEntries(
       Object.values<Route>(ROUTES).flatMap((route) =>

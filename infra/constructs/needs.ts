@@ -1,13 +1,12 @@
-import { Stack } from 'aws-cdk-lib';
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { Aws, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as s3 from 'aws-cdk-lib/aws-s3';
-import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
 import type { Needs } from '../../shared/route.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import { commitCheckedOut } from '../settings/commit.ts';
-import { canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
-import { acceptFindings, arnInFindings } from './accepted-finding.ts';
+import { appUrlParameterName, canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
+import { acceptFindings } from './accepted-finding.ts';
+import type { SharedValue } from './shared-value.ts';
 
 /** The prefixes of the bucket, and why a role may use all keys of a prefix. */
 const KEY_PATTERNS = {
@@ -15,16 +14,21 @@ const KEY_PATTERNS = {
   'incoming/*': 'The key of a direct upload is made of account and id; under this prefix there are only direct uploads',
 } as const;
 
-/** The data stack's resources that functions use. */
+/** The data stack's resources that functions use: names of tables, of the bucket and of a log group, and ARNs of secrets. */
 export interface SharedResources {
-  readonly tables: Readonly<Record<TableName, dynamodb.ITableV2>>;
-  readonly uploads: s3.Bucket;
-  readonly loginProvider: secretsmanager.Secret;
-  readonly originSecret: secretsmanager.Secret;
-  readonly appUrlParameterName: string;
-  readonly cdnUrl: string;
+  readonly tables: Readonly<Record<TableName, SharedValue>>;
+  readonly uploads: SharedValue;
+  readonly loginProvider: SharedValue;
+  readonly originSecret: SharedValue;
+  readonly cdnUrl: SharedValue;
   /** The log group of the audit trail. */
-  readonly auditLog: { readonly name: string; readonly arn: string };
+  readonly auditLog: SharedValue;
+  readonly auditLogArn: SharedValue;
+}
+
+/** Returns the ARN of a table for the stack of `user`. */
+export function tableArn(user: Construct, table: SharedValue): string {
+  return Stack.of(user).formatArn({ service: 'dynamodb', resource: 'table', resourceName: table.in(user) });
 }
 
 /**
@@ -37,36 +41,40 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
   const environment: Record<string, string> = { STAGE: stage.name, COMMIT: commitCheckedOut() };
   for (const use of needs.tables ?? []) {
     const table = resources.tables[use.table];
-    environment[TABLES[use.table].variable] = table.tableName;
+    const arn = tableArn(role, table);
+    environment[TABLES[use.table].variable] = table.in(role);
     allow(
       role,
       use.actions.map((action) => `dynamodb:${action}`),
-      [use.index === undefined ? table.tableArn : `${table.tableArn}/index/${use.index}`],
+      [use.index === undefined ? arn : `${arn}/index/${use.index}`],
     );
   }
   for (const use of needs.uploads ?? []) {
-    environment.UPLOADS_BUCKET = resources.uploads.bucketName;
+    const bucket = resources.uploads.in(role);
+    const arn = `arn:${Aws.PARTITION}:s3:::${bucket}`;
+    environment.UPLOADS_BUCKET = bucket;
     allow(
       role,
       use.actions.map((action) => `s3:${action}`),
-      use.keys ? use.keys.map((key) => resources.uploads.arnForObjects(key)) : [resources.uploads.bucketArn],
+      use.keys ? use.keys.map((key) => `${arn}/${key}`) : [arn],
     );
     for (const key of use.keys ?? []) {
       acceptFindings(role.node.findChild('DefaultPolicy'), {
-        [`IAM5[Resource::${arnInFindings(resources.uploads)}/${key}]`]: KEY_PATTERNS[key],
+        [`IAM5[Resource::arn:<AWS::Partition>:s3:::<SharedUploadsBucket>/${key}]`]: KEY_PATTERNS[key],
       });
     }
   }
   for (const name of needs.limits ?? []) environment[name] = String(stage.limits[name]);
   for (const name of needs.secrets ?? []) {
-    environment[name === 'loginProvider' ? 'LOGIN_PROVIDER_SECRET' : 'ORIGIN_SECRET'] = resources[name].secretArn;
-    allow(role, ['secretsmanager:GetSecretValue'], [resources[name].secretArn]);
+    const arn = resources[name].in(role);
+    environment[name === 'loginProvider' ? 'LOGIN_PROVIDER_SECRET' : 'ORIGIN_SECRET'] = arn;
+    allow(role, ['secretsmanager:GetSecretValue'], [arn]);
   }
   for (const name of needs.values ?? []) {
-    if (name === 'cdnUrl') environment.CDN_URL = resources.cdnUrl;
+    if (name === 'cdnUrl') environment.CDN_URL = resources.cdnUrl.in(role);
     if (name === 'appUrl') {
-      environment.APP_URL_PARAMETER = resources.appUrlParameterName;
-      allowParameter(role, resources.appUrlParameterName);
+      environment.APP_URL_PARAMETER = appUrlParameterName(stage.name);
+      allowParameter(role, environment.APP_URL_PARAMETER);
     }
     if (name === 'canaryKey') {
       environment.CANARY_KEY_PARAMETER = canaryKeyParameterName(stage.name);

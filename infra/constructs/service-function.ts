@@ -6,7 +6,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Needs } from '../../shared/route.ts';
-import type { StageConfig } from '../settings/stage.ts';
+import { fixedName, type StageConfig } from '../settings/stage.ts';
 import { bindNeeds, type SharedResources } from './needs.ts';
 
 export interface ServiceFunctionProps {
@@ -46,9 +46,11 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
-    const logGroup = props.isAudited ? this.auditLog(role, props.resources) : this.ownLog(role);
+    const name = fixedName(props.stage.name, props.bundle);
+    const logGroup = props.isAudited ? this.auditLog(role, props.resources) : this.ownLog(role, name);
     const environment = bindNeeds(role, props.needs, props.resources, props.stage);
     this.function = new lambda.Function(this, 'Function', {
+      functionName: name,
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       code: lambda.Code.fromAsset(join(props.bundles, props.bundle)),
@@ -63,8 +65,9 @@ export class ServiceFunction extends Construct {
     });
   }
 
-  private ownLog(role: iam.Role): logs.ILogGroup {
+  private ownLog(role: iam.Role, logGroupName: string): logs.ILogGroup {
     const group = new logs.LogGroup(this, 'Logs', {
+      logGroupName,
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -73,11 +76,14 @@ export class ServiceFunction extends Construct {
   }
 
   /** Lets the function write to the log group of the audit trail, which is in the data stack. */
-  private auditLog(role: iam.Role, { auditLog }: SharedResources): logs.ILogGroup {
+  private auditLog(role: iam.Role, { auditLog, auditLogArn }: SharedResources): logs.ILogGroup {
     role.addToPolicy(
-      new iam.PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [auditLog.arn] }),
+      new iam.PolicyStatement({
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [auditLogArn.in(this)],
+      }),
     );
-    return logs.LogGroup.fromLogGroupName(this, 'Logs', auditLog.name);
+    return logs.LogGroup.fromLogGroupName(this, 'Logs', auditLog.in(this));
   }
 }
 

@@ -7,7 +7,16 @@ import { type AlarmName, descriptionOf } from './alarm-list.ts';
 import { type AlarmTopics, addNotifyingAlarm, notify } from './alarm-topics.ts';
 import { CANARY_PERIOD } from './canary.ts';
 import { addBurnAlarm, type BurnRate, FAST_BURN, SLOW_BURN } from './error-budget.ts';
-import { directUploadRequests, FIVE_MINUTES, serviceMetric, sumOf, throttleMetrics, type Watched } from './watched.ts';
+import {
+  directUploadRequests,
+  FIVE_MINUTES,
+  failedEvents,
+  functionMetric,
+  serviceMetric,
+  sumOf,
+  throttleMetrics,
+  type Watched,
+} from './watched.ts';
 
 /** This many accounts may upload at their rate limit without an alarm. */
 const BUSY_ACCOUNTS = 20;
@@ -102,8 +111,8 @@ export class Alarms extends Construct {
       metric: failureRate(
         {
           failures: serviceMetric(this.#watched.stage, 'LoginFailures'),
-          starts: startLogin.metricInvocations(),
-          finishes: finishLogin.metricInvocations(),
+          starts: functionMetric(startLogin, 'Invocations'),
+          finishes: functionMetric(finishLogin, 'Invocations'),
         },
         'FILL(starts, 0) + FILL(finishes, 0)',
       ),
@@ -159,7 +168,7 @@ export class Alarms extends Construct {
   private watchDirectUploads(): void {
     const { limits } = this.#watched.stage;
     this.addNotifyingAlarm('DirectUploadRequests', {
-      metric: directUploadRequests(this.#watched),
+      metric: directUploadRequests(this, this.#watched),
       from: BUSY_ACCOUNTS * 5 * limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
       periods: [2, 3],
     });
@@ -167,10 +176,7 @@ export class Alarms extends Construct {
 
   private watchBackground(): void {
     this.addNotifyingAlarm('FailedEvents', {
-      metric: this.#watched.api.failedEvents.metricApproximateNumberOfMessagesVisible({
-        period: FIVE_MINUTES,
-        statistic: 'Maximum',
-      }),
+      metric: failedEvents(this.#watched),
       from: 1,
       periods: [1, 1],
     });
@@ -193,7 +199,7 @@ export class Alarms extends Construct {
   private watchDatabase(): void {
     for (const kind of ['Read', 'Write'] as const) {
       this.addNotifyingAlarm(`Database${kind}Throttles`, {
-        metric: sumOf(throttleMetrics(this.#watched, kind), `${kind} throttles`),
+        metric: sumOf(throttleMetrics(this, this.#watched, kind), `${kind} throttles`),
         // DynamoDB throttles briefly when it splits a partition, and the SDK retries.
         from: 10,
         periods: [2, 3],

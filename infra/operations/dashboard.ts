@@ -3,10 +3,14 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { ROUTES } from '../../functions/routes.ts';
 import { LANES, METRIC_NAMESPACE, type MetricName } from '../../shared/metrics.ts';
+import type { Route } from '../../shared/route.ts';
+import { fixedName } from '../settings/stage.ts';
 import {
   directUploadRequests,
   edgeMetric,
   FIVE_MINUTES,
+  failedEvents,
+  functionMetric,
   serviceMetric,
   throttleMetrics,
   type Watched,
@@ -26,20 +30,20 @@ export function addDashboard(
   dashboard.addWidgets(
     new cloudwatch.AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 24, height: 3 }),
   );
-  dashboard.addWidgets(...edge(watched));
+  dashboard.addWidgets(...edge(scope, watched));
   dashboard.addWidgets(...requests(watched));
-  dashboard.addWidgets(...uploads(watched));
-  dashboard.addWidgets(...refusals(watched));
+  dashboard.addWidgets(...uploads(scope, watched));
+  dashboard.addWidgets(...refusals(scope, watched));
   dashboard.addWidgets(...background(watched));
-  dashboard.addWidgets(...resources(watched));
+  dashboard.addWidgets(...resources(scope, watched));
   return dashboard;
 }
 
 /** The traffic of both distributions: the API's answers, the dashboard's pages and all downloads. */
-function edge({ distributions }: Watched): cloudwatch.IWidget[] {
+function edge(user: Construct, { distributionIds }: Watched): cloudwatch.IWidget[] {
   const each = (metricName: Parameters<typeof edgeMetric>[1], label = '') =>
-    Object.entries(distributions).map(([name, { distributionId }]) =>
-      edgeMetric(distributionId, metricName).with({ label: `${name}${label}` }),
+    Object.entries(distributionIds).map(([name, id]) =>
+      edgeMetric(id.in(user), metricName).with({ label: `${name}${label}` }),
     );
   return [
     graph('Requests at the edge', each('Requests')),
@@ -65,21 +69,21 @@ function requests({ api }: Watched): cloudwatch.IWidget[] {
     // Each route has its own function, whose duration is a free metric; the gateway's metrics by route are not free.
     graph(
       'Latency by route, p99, ms',
-      routes.map(([label, fn]) => fn.metricDuration({ period: FIVE_MINUTES, statistic: 'p99', label })),
+      routes.map(([label, name]) => functionMetric(name, 'Duration', 'p99').with({ label })),
     ),
   ];
 }
 
-function uploads(watched: Watched): cloudwatch.IWidget[] {
+function uploads(user: Construct, watched: Watched): cloudwatch.IWidget[] {
   const byLane = (name: MetricName) =>
     LANES.map((Lane) => serviceMetric(watched.stage, name, { of: { Lane } }).with({ label: Lane }));
   return [
     graph('Uploads by lane', byLane('Uploads')),
     graph('Uploaded bytes by lane', byLane('UploadedBytes')),
     graph('PUTs of direct uploads, by S3', [
-      directUploadRequests(watched).with({ label: 'all' }),
-      directUploadRequests(watched, '4xxErrors').with({ label: '4xx' }),
-      directUploadRequests(watched, '5xxErrors').with({ label: '5xx' }),
+      directUploadRequests(user, watched).with({ label: 'all' }),
+      directUploadRequests(user, watched, '4xxErrors').with({ label: '4xx' }),
+      directUploadRequests(user, watched, '5xxErrors').with({ label: '5xx' }),
     ]),
     graph('Streaming lane', [
       serviceMetric(watched.stage, 'StreamingFailures').with({ label: 'failures' }),
@@ -89,7 +93,7 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
         ? [
             search(
               'AWS/Lambda/Web',
-              `MetricName="HTTPResponseStatusClass5XX" FunctionName="${watched.streaming.webFunction.webFunctionName}"`,
+              `MetricName="HTTPResponseStatusClass5XX" FunctionName="${watched.streaming.functionName}"`,
               '5xx by Lambda',
             ),
           ]
@@ -98,10 +102,10 @@ function uploads(watched: Watched): cloudwatch.IWidget[] {
   ];
 }
 
-function refusals(watched: Watched): cloudwatch.IWidget[] {
+function refusals(user: Construct, watched: Watched): cloudwatch.IWidget[] {
   const stage = `Stage="${watched.stage.name}"`;
-  const names = Object.entries(watched.api.functions).flatMap(([name, { logGroup }]) =>
-    Object.hasOwn(ROUTES, name) ? [logGroup.logGroupName] : [],
+  const names = Object.values<Route>(ROUTES).map(({ name, isAudited }) =>
+    isAudited ? watched.resources.auditLog.in(user) : fixedName(watched.stage.name, name),
   );
   const logGroupNames = [...new Set(names)];
   return [
@@ -135,24 +139,21 @@ function background(watched: Watched): cloudwatch.IWidget[] {
       serviceMetric(watched.stage, 'SweepOrphans').with({ label: 'orphans removed' }),
       serviceMetric(watched.stage, 'SweepFailures').with({ label: 'failures' }),
     ]),
-    graph('Failed events in the queue', [
-      watched.api.failedEvents.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: 'Maximum' }),
-    ]),
+    graph('Failed events in the queue', [failedEvents(watched)]),
   ];
 }
 
-function resources(watched: Watched): cloudwatch.IWidget[] {
+function resources(user: Construct, watched: Watched): cloudwatch.IWidget[] {
   const { api } = watched;
   const functions = Object.entries(api.functions);
-  const sum = { period: FIVE_MINUTES, statistic: 'Sum' };
   return [
     graph('Errors and throttles by function', [
-      ...functions.map(([label, fn]) => fn.metricErrors({ ...sum, label })),
-      ...functions.map(([name, fn]) => fn.metricThrottles({ ...sum, label: `${name} throttled` })),
+      ...functions.map(([label, fn]) => functionMetric(fn, 'Errors').with({ label })),
+      ...functions.map(([name, fn]) => functionMetric(fn, 'Throttles').with({ label: `${name} throttled` })),
     ]),
     graph(
       'Throttles by table and index',
-      (['Read', 'Write'] as const).flatMap((kind) => throttleMetrics(watched, kind)),
+      (['Read', 'Write'] as const).flatMap((kind) => throttleMetrics(user, watched, kind)),
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import { type CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import { servedFrom } from '../constructs/served-region.ts';
 import { addOutput } from '../settings/outputs.ts';
@@ -47,19 +48,26 @@ export class EdgeAlarmsStack extends Stack {
     const { requests, downloads } = addDistributionLogs(this, ids);
     addOutput(this, 'RequestLog', requests.logGroupName);
     addOutput(this, 'DownloadLog', downloads.logGroupName);
-    saveQueries(this, stage, 'requests', [requests]);
-    saveQueries(this, stage, 'downloads', [downloads]);
+    saveQueries(this, stage, 'requests', [requests.logGroupName]);
+    saveQueries(this, stage, 'downloads', [downloads.logGroupName]);
     const { monthlyBudgetUsd: monthlyUsd, alarmEmails: emails } = stage;
     if (monthlyUsd !== undefined) addBudget(this, { name: this.stackName, monthlyUsd, emails: emails.ticket });
     const topics = addAlarmTopics(this, emails, { page: 'EdgePageTopic', ticket: 'EdgeTicketTopic' });
     for (const [name, alarm] of Object.entries(alarms)) notify(topics, name as AlarmName, alarm);
   }
 
-  /** Reads the id of a distribution from the stack that makes it, which may be in another Region. */
+  /**
+   * Reads the id of a distribution from the stack that makes it, which may be in another Region. CloudFormation would look the output up
+   * once for each use of it, and is throttled soon. So only a parameter of this stack uses it, and all else uses the parameter.
+   */
   private idOf({ place }: StageConfig, output: CfnOutput): string {
     const producer = Stack.of(output);
     this.addStackDependency(producer);
-    return Fn.getStackOutput(producer.stackName, output.logicalId, place.region);
+    const { stringValue } = new ssm.StringParameter(this, output.node.id, {
+      stringValue: Fn.getStackOutput(producer.stackName, output.logicalId, place.region),
+      description: `The output of that name of ${producer.stackName}`,
+    });
+    return stringValue;
   }
 
   /**

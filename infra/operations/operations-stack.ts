@@ -22,7 +22,7 @@ export class OperationsStack extends Stack {
     const topics = addAlarmTopics(this, watched.stage.alarmEmails, { page: 'PageTopic', ticket: 'TicketTopic' });
     const alarms = new Alarms(this, 'Alarms', { ...watched, topics }).all;
     const dashboard = addDashboard(this, watched, alarms);
-    saveQueries(this, watched.stage, 'service', serviceLogs(watched));
+    saveQueries(this, watched.stage, 'service', serviceLogs(this, watched));
     const consoleUrl = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
     addOutput(this, 'OperationsDashboardUrl', `${consoleUrl}#dashboards/dashboard/${dashboard.dashboardName}`);
   }

@@ -8,14 +8,14 @@ export function saveQueries(
   scope: Construct,
   stage: StageConfig,
   of: SavedQuery['of'],
-  groups: readonly logs.ILogGroup[],
+  logGroupNames: readonly string[],
 ): void {
   for (const [name, query] of Object.entries<SavedQuery>(SAVED_QUERIES)) {
     if (query.of !== of) continue;
     const { parameter, text, meaning } = query;
     new logs.CfnQueryDefinition(scope, `Query-${name}`, {
       name: `FileHosting/${stage.name}/${name}`,
-      logGroupNames: groups.map(({ logGroupName }) => logGroupName),
+      logGroupNames: [...logGroupNames],
       queryString: text,
       ...(parameter && {
         parameters: [{ name: parameter.name, description: meaning, defaultValue: parameter.example }],

@@ -1,11 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE, type MetricDimensions, type MetricName } from '../../shared/metrics.ts';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { EDGE_REGION } from '../constructs/served-region.ts';
+import type { SharedValue } from '../constructs/shared-value.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import type { ApiStack } from '../stacks/api-stack.ts';
 import { INCOMING_METRICS } from '../stacks/data-stack.ts';
@@ -18,17 +18,12 @@ export interface Watched {
   readonly api: ApiStack;
   /** Absent when streaming uploads are off. */
   readonly streaming: StreamingStack | undefined;
-  readonly distributions: Readonly<Record<'app' | 'cdn', Distribution>>;
+  readonly distributionIds: Readonly<Record<'app' | 'cdn', SharedValue>>;
 }
 
-/**
- * The log groups of the functions (except the canary), the gateway and the streaming server. Each group is listed once, although some
- * functions share one.
- */
-export function serviceLogs({ api, streaming }: Watched): ILogGroup[] {
-  const all = [...Object.values(api.functions).map(({ logGroup }) => logGroup), api.accessLog];
-  if (streaming) all.push(streaming.logGroup);
-  return [...new Map(all.map((group) => [group.logGroupName, group])).values()];
+/** The names of the log groups of the functions (except the canary), the gateway and the streaming server, and of the audit trail. */
+export function serviceLogs(user: Construct, { resources, api, streaming }: Watched): string[] {
+  return [...api.logGroups, resources.auditLog.in(user), ...(streaming ? [streaming.logGroupName] : [])];
 }
 
 export const FIVE_MINUTES = Duration.minutes(5);
@@ -54,6 +49,32 @@ interface ServiceMetricOptions {
   readonly period?: Duration;
 }
 
+/** A metric that Lambda itself writes for a function. */
+export function functionMetric(
+  functionName: string,
+  metricName: 'Invocations' | 'Errors' | 'Throttles' | 'Duration',
+  statistic: 'Sum' | 'p99' = 'Sum',
+): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    namespace: 'AWS/Lambda',
+    metricName,
+    dimensionsMap: { FunctionName: functionName },
+    statistic,
+    period: FIVE_MINUTES,
+  });
+}
+
+/** The number of events that wait in the queue of events that failed at every attempt. */
+export function failedEvents({ api }: Watched): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    namespace: 'AWS/SQS',
+    metricName: 'ApproximateNumberOfMessagesVisible',
+    dimensionsMap: { QueueName: api.failedEvents },
+    statistic: 'Maximum',
+    period: FIVE_MINUTES,
+  });
+}
+
 /** A metric of a distribution. Source: CloudFront, "Types of metrics for CloudFront". */
 export function edgeMetric(
   distributionId: string,
@@ -73,13 +94,14 @@ export function edgeMetric(
  * S3's own count of the PUTs of direct uploads: of all, or of those that it answered with 4xx or 5xx. Source: S3, "Metrics and dimensions".
  */
 export function directUploadRequests(
+  user: Construct,
   { resources }: Watched,
   metricName: 'PutRequests' | '4xxErrors' | '5xxErrors' = 'PutRequests',
 ): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: 'AWS/S3',
     metricName,
-    dimensionsMap: { BucketName: resources.uploads.bucketName, FilterId: INCOMING_METRICS.id },
+    dimensionsMap: { BucketName: resources.uploads.in(user), FilterId: INCOMING_METRICS.id },
     statistic: 'Sum',
     period: FIVE_MINUTES,
   });
@@ -89,16 +111,18 @@ export function directUploadRequests(
  * How often DynamoDB throttled reads or writes, for each table and each of its global indexes. A throttled index also delays
  * the writes of its table.
  */
-export function throttleMetrics({ resources }: Watched, kind: 'Read' | 'Write'): cloudwatch.Metric[] {
-  const options = { period: FIVE_MINUTES, statistic: 'Sum' };
+export function throttleMetrics(user: Construct, { resources }: Watched, kind: 'Read' | 'Write'): cloudwatch.Metric[] {
   return (Object.keys(TABLES) as TableName[]).flatMap((name) => {
-    const table = resources.tables[name];
+    const TableName = resources.tables[name].in(user);
     const { globalIndexes = {} }: TableDefinition = TABLES[name];
     const metric = (label: string, more: Record<string, string> = {}) =>
-      table.metric(`${kind}ThrottleEvents`, {
-        ...options,
+      new cloudwatch.Metric({
+        namespace: 'AWS/DynamoDB',
+        metricName: `${kind}ThrottleEvents`,
         label: `${label}, ${kind.toLowerCase()}s`,
-        dimensionsMap: { TableName: table.tableName, ...more },
+        dimensionsMap: { TableName, ...more },
+        statistic: 'Sum',
+        period: FIVE_MINUTES,
       });
     const ofIndexes = Object.keys(globalIndexes).map((index) =>
       metric(`${name} ${index}`, { GlobalSecondaryIndexName: index }),

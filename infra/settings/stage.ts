@@ -197,6 +197,19 @@ export function settingsParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/settings`;
 }
 
+/** Returns the name of the SSM parameter that holds a value that one stack makes and others use. */
+export function sharedParameterName(stage: StageName, value: string): string {
+  return `/file-hosting/${stage}/shared/${value}`;
+}
+
+/**
+ * Returns the name of a resource that holds nothing, such as a function or its log group. Such a name can be fixed, because no resource
+ * that was kept from an earlier deployment can have it. So other stacks, and operators, know it without a look-up (decision 0044).
+ */
+export function fixedName(stage: StageName, part: string): string {
+  return `FileHosting-${stage}-${part}`;
+}
+
 /** Settings as they were deployed, by name: `limits.FILE_COUNT_LIMIT`, `restoredTables.files`. */
 export type DeployedSettings = Readonly<Record<string, string>>;
 

@@ -4,7 +4,6 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ROUTES } from '../../functions/routes.ts';
@@ -16,8 +15,9 @@ import { addGatewayResponses } from '../constructs/gateway-responses.ts';
 import { acceptGateway, acceptOwnAuthorization, gatewayStage } from '../constructs/gateway-stage.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../constructs/service-function.ts';
+import { SharedValue } from '../constructs/shared-value.ts';
 import { addOutput } from '../settings/outputs.ts';
-import type { StageConfig } from '../settings/stage.ts';
+import { fixedName, type StageConfig } from '../settings/stage.ts';
 import { BACKGROUND_NEEDS, needsOf } from './function-needs.ts';
 
 /** What every stack with functions needs. */
@@ -26,8 +26,6 @@ export interface ServiceStackProps {
   readonly resources: SharedResources;
   readonly bundles: string;
 }
-
-/**
 
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
@@ -43,38 +41,42 @@ const SETTLING_CONCURRENCY = 20;
  */
 export class ApiStack extends Stack {
   readonly restApi: apigateway.RestApi;
-  /** All functions by the names of their bundles. */
-  readonly functions: Readonly<Record<string, lambda.Function>>;
+  readonly restApiId: SharedValue;
+  /** The names of all functions, by those of their bundles. */
+  readonly functions: Readonly<Record<string, string>>;
+  /** The names of the log groups of this stack. */
+  readonly logGroups: readonly string[];
   /**
-   * The events whose function failed at every attempt. No data is lost: the sweeper releases the reserved bytes of an
+   * The name of the queue of events whose function failed at every attempt. No data is lost: the sweeper releases the reserved bytes of an
    * unsettled upload, and the next sweep does the work of a failed one. The message contains the cause.
    */
-  readonly failedEvents: sqs.Queue;
+  readonly failedEvents: string;
   /** The metric that counts requests that the gateway refused because a route had too many. */
   readonly gatewayThrottles: cloudwatch.Metric;
-  readonly accessLog: logs.ILogGroup;
   readonly #functions: Record<string, lambda.Function> = {};
+  readonly #queue: sqs.Queue;
   readonly #props: ServiceStackProps;
 
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, { env: props.stage.place });
     this.#props = props;
-    this.functions = this.#functions;
-    this.failedEvents = new sqs.Queue(this, 'FailedEvents', {
+    const { name: stage } = props.stage;
+    this.failedEvents = fixedName(stage, 'FailedEvents');
+    this.#queue = new sqs.Queue(this, 'FailedEvents', {
+      queueName: this.failedEvents,
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    acceptFindings(this.failedEvents, {
+    acceptFindings(this.#queue, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
-    const { options, throttles, accessLog } = gatewayStage(this, props.stage.name);
+    const { options, throttles, accessLogName } = gatewayStage(this, stage);
     this.gatewayThrottles = throttles;
-    this.accessLog = accessLog;
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
       // The name is a dimension of the gateway's metrics, so each stage has its own.
-      restApiName: `FileHosting-${props.stage.name}`,
+      restApiName: `FileHosting-${stage}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
       // All gateways of an AWS account write their logs with one role, the one that was set last. Each stage sets a role with the same
@@ -88,12 +90,18 @@ export class ApiStack extends Stack {
     });
     // Removes CDK's own output of the address, which has a generated name.
     this.restApi.node.tryRemoveChild('Endpoint');
+    this.restApiId = new SharedValue(this, stage, 'RestApiId', this.restApi.restApiId);
     addOutput(this, 'GatewayUrl', this.restApi.url);
-    addOutput(this, 'FailedEventsQueueUrl', this.failedEvents.queueUrl);
+    addOutput(this, 'FailedEventsQueueUrl', this.#queue.queueUrl);
     acceptGateway(this.restApi);
     addGatewayResponses(this.restApi);
     this.addRoutes();
     this.addBackground();
+    const bundles = Object.keys(this.#functions);
+    this.functions = Object.fromEntries(bundles.map((bundle) => [bundle, fixedName(stage, bundle)]));
+    const audited = Object.values<Route>(ROUTES).flatMap(({ name, isAudited }) => (isAudited ? name : []));
+    const logged = bundles.filter((bundle) => !audited.includes(bundle));
+    this.logGroups = [...logged.map((bundle) => fixedName(stage, bundle)), accessLogName];
     addOutput(this, 'DirectUploadRole', this.#functions.createUpload?.role?.roleName ?? '');
   }
 
@@ -131,7 +139,7 @@ export class ApiStack extends Stack {
   }
 
   private addBackground(): void {
-    const queue = this.failedEvents;
+    const queue = this.#queue;
     const { limits, reservesConcurrency } = this.#props.stage;
     // Two minutes are enough to wait for the end of the lease of a client's attempt that died (29 s), and then to copy 5,000 MiB (14 s, or
     // several times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
@@ -150,7 +158,7 @@ export class ApiStack extends Stack {
         source: ['aws.s3'],
         detailType: ['Object Created'],
         detail: {
-          bucket: { name: [this.#props.resources.uploads.bucketName] },
+          bucket: { name: [this.#props.resources.uploads.in(this)] },
           object: { key: [{ prefix: 'incoming/' }] },
         },
       },

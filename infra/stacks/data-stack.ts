@@ -1,5 +1,4 @@
-import { CfnOutput, type CfnResource, Duration, Fn, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
-import type * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
+import { type CfnOutput, type CfnResource, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -13,10 +12,10 @@ import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
+import { SharedValue } from '../constructs/shared-value.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
 import {
-  appUrlParameterName,
   canaryKeyParameterName,
   deployedSettings,
   operatorParameterName,
@@ -42,9 +41,9 @@ export interface DataStackProps {
  */
 export class DataStack extends Stack {
   readonly resources: SharedResources;
-  readonly distribution: cloudfront.Distribution;
-  readonly distributionId: CfnOutput;
-  readonly #auditLog: logs.LogGroup;
+  readonly distributionId: SharedValue;
+  /** The same id, for stacks in other Regions. */
+  readonly distributionIdOutput: CfnOutput;
 
   constructor(scope: Construct, id: string, { stage, webAcl }: DataStackProps) {
     const keep = stage.keepsData;
@@ -54,50 +53,47 @@ export class DataStack extends Stack {
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;
-    this.#auditLog = this.auditLog(keep);
+    const auditLog = this.auditLog(keep);
     const uploads = this.uploadsBucket(stage);
     if (stage.secondCopy) replicateFiles(uploads, stage);
-    this.distribution = new CdnDistribution(this, 'Cdn', { uploads, stage, webAclArn: webAcl?.arn }).distribution;
-    this.distributionId = addOutput(this, 'CdnDistributionId', this.distribution.distributionId);
+    const { distribution } = new CdnDistribution(this, 'Cdn', { uploads, stage, webAclArn: webAcl?.arn });
+    this.distributionIdOutput = addOutput(this, 'CdnDistributionId', distribution.distributionId);
     // What is protected from deletion is created after the distribution, at which a first deployment fails most easily. So nothing is left
     // behind then: CloudFormation deletes what it has created, but it could not delete a protected resource.
-    for (const { node } of [...Object.values(tables), this.#auditLog]) node.addDependency(this.distribution);
+    for (const { node } of [...Object.values(tables), auditLog]) node.addDependency(distribution);
     const removalPolicy = keep ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
+    const loginProvider = this.loginProvider(removalPolicy);
+    const originSecret = this.originSecret(removalPolicy);
+    const share = (name: string, value: string) => new SharedValue(this, stage.name, name, value);
+    this.distributionId = share('CdnDistributionId', distribution.distributionId);
+    const cdnUrl = addressOf(distribution, stage.cdnDomain);
     this.resources = {
       tables: Object.fromEntries(
-        Object.entries(tables).map(([name, table]) => [name, this.published(name as TableName, table)]),
-      ) as Record<TableName, dynamodb.ITableV2>,
-      uploads,
-      cdnUrl: this.publish('PublishedCdnUrl', addressOf(this.distribution, stage.cdnDomain)),
-      loginProvider: this.loginProvider(removalPolicy),
-      originSecret: new secretsmanager.Secret(this, 'OriginSecret', {
-        // CloudFormation reads a secret again only when the template's reference changes. So a new value goes into the other slot (`a` or
-        // `b`), and from then on the template refers to that slot.
-        description:
-          'Proves that a request came through CloudFront, which sends slot `a` or `b`; functions accept both',
-        generateSecretString: {
-          secretStringTemplate: '{}',
-          generateStringKey: 'a',
-          passwordLength: 43,
-          excludePunctuation: true,
-        },
-        removalPolicy,
-      }),
-      appUrlParameterName: appUrlParameterName(stage.name),
-      auditLog: {
-        name: this.publish('PublishedAuditLog', this.#auditLog.logGroupName),
-        arn: this.publish('PublishedAuditLogArn', this.#auditLog.logGroupArn),
-      },
+        Object.entries(tables).map(([name, { tableName }]) => [name, share(tableId(name), tableName)]),
+      ) as Record<TableName, SharedValue>,
+      uploads: share('UploadsBucket', uploads.bucketName),
+      cdnUrl: share('CdnUrl', cdnUrl),
+      loginProvider: share('LoginProviderSecret', loginProvider.secretArn),
+      originSecret: share('OriginSecret', originSecret.secretArn),
+      auditLog: share('AuditLog', auditLog.logGroupName),
+      auditLogArn: share('AuditLogArn', auditLog.logGroupArn),
     };
-    acceptFindings(this.resources.loginProvider, {
-      SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
-    });
-    acceptFindings(this.resources.originSecret, {
-      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it (setting originSecretSlot)',
-    });
+    // The environment of `npm run admin`. The command uses the operator's own credentials, so the stack grants it nothing.
+    const operatorEnvironment = {
+      ...Object.fromEntries(
+        Object.entries(TABLES).map(([name, { variable }]) => [variable, tables[name as TableName].tableName]),
+      ),
+      STAGE: stage.name,
+      CANARY_KEY_PARAMETER: canaryKeyParameterName(stage.name),
+      UPLOADS_BUCKET: uploads.bucketName,
+      AUDIT_LOG: auditLog.logGroupName,
+      CDN_URL: cdnUrl,
+      CDN_DISTRIBUTION_URL: addressOf(distribution, undefined),
+      STORAGE_LIMIT_BYTES: String(stage.limits.STORAGE_LIMIT_BYTES),
+    };
     new ssm.StringParameter(this, 'Operator', {
       parameterName: operatorParameterName(stage.name),
-      stringValue: this.toJsonString(this.operatorEnvironment(stage, tables)),
+      stringValue: this.toJsonString(operatorEnvironment),
       description: 'The environment of "npm run admin"',
     });
     new ssm.StringParameter(this, 'Settings', {
@@ -105,26 +101,10 @@ export class DataStack extends Stack {
       stringValue: JSON.stringify(deployedSettings(stage)),
       description: 'The settings of the last deployment, which the next one compares with its own',
     });
-    addOutput(this, 'CdnDistributionDomain', this.distribution.distributionDomainName);
-    addOutput(this, 'LoginProviderSecretArn', this.resources.loginProvider.secretArn);
-    addOutput(this, 'OriginSecretArn', this.resources.originSecret.secretArn);
+    addOutput(this, 'CdnDistributionDomain', distribution.distributionDomainName);
+    addOutput(this, 'LoginProviderSecretArn', loginProvider.secretArn);
+    addOutput(this, 'OriginSecretArn', originSecret.secretArn);
     addHelperLogs(this);
-  }
-
-  /** The environment of `npm run admin`. The command uses the operator's own credentials, so the stack grants it nothing. */
-  private operatorEnvironment(stage: StageConfig, tables: SharedResources['tables']): Record<string, string> {
-    return {
-      ...Object.fromEntries(
-        Object.entries(TABLES).map(([name, { variable }]) => [variable, tables[name as TableName].tableName]),
-      ),
-      STAGE: stage.name,
-      CANARY_KEY_PARAMETER: canaryKeyParameterName(stage.name),
-      UPLOADS_BUCKET: this.resources.uploads.bucketName,
-      AUDIT_LOG: this.#auditLog.logGroupName,
-      CDN_URL: addressOf(this.distribution, stage.cdnDomain),
-      CDN_DISTRIBUTION_URL: addressOf(this.distribution, undefined),
-      STORAGE_LIMIT_BYTES: String(stage.limits.STORAGE_LIMIT_BYTES),
-    };
   }
 
   /**
@@ -132,29 +112,11 @@ export class DataStack extends Stack {
    * a table before, a stage that keeps its data does not delete that table.
    */
   private table(name: TableName, table: TableDefinition, stage: StageConfig): dynamodb.ITableV2 {
-    const id = `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
+    const id = tableId(name);
     const tableName = stage.restoredTables[name];
     return tableName === undefined
       ? this.newTable(id, table, stage.keepsData)
       : dynamodb.TableV2.fromTableName(this, id, tableName);
-  }
-
-  /** A table as other stacks refer to it. */
-  private published(name: TableName, { tableName }: dynamodb.ITableV2): dynamodb.ITableV2 {
-    const id = `Published${name[0]?.toUpperCase()}${name.slice(1)}Table`;
-    return dynamodb.TableV2.fromTableName(this, `${id}Reference`, this.publish(id, tableName));
-  }
-
-  /**
-   * Publishes a value that is either an attribute of a resource or fixed by the file of the stage. The stack has the output in both cases.
-   * An output that the CDK makes for a reference would disappear together with the resource. A stack whose deployed version still reads the
-   * output could then not be rolled back.
-   * @returns how other stacks refer to the value: by the output or, if the value is fixed, by the value itself. The CDK deploys only stacks
-   *   whose templates have changed. A new fixed value changes every template that contains it, so these stacks are deployed.
-   */
-  private publish(id: string, value: string): string {
-    const output = new CfnOutput(this, id, { value });
-    return Token.isUnresolved(value) ? Fn.getStackOutput(this.stackName, output.logicalId) : value;
   }
 
   private newTable(id: string, table: TableDefinition, keep: boolean): dynamodb.TableV2 {
@@ -200,6 +162,28 @@ export class DataStack extends Stack {
     });
     // Locally no operator fills in this secret. The local AWS finds the secret by this metadata, and enters a client of its own provider.
     (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
+    acceptFindings(secret, {
+      SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
+    });
+    return secret;
+  }
+
+  private originSecret(removalPolicy: RemovalPolicy): secretsmanager.Secret {
+    const secret = new secretsmanager.Secret(this, 'OriginSecret', {
+      // CloudFormation reads a secret again only when the template's reference changes. So a new value goes into the other slot (`a` or
+      // `b`), and from then on the template refers to that slot.
+      description: 'Proves that a request came through CloudFront, which sends slot `a` or `b`; functions accept both',
+      generateSecretString: {
+        secretStringTemplate: '{}',
+        generateStringKey: 'a',
+        passwordLength: 43,
+        excludePunctuation: true,
+      },
+      removalPolicy,
+    });
+    acceptFindings(secret, {
+      SMG4: 'CloudFront gets a new value only by a deployment, so the operator rotates it (setting originSecretSlot)',
+    });
     return secret;
   }
 
@@ -258,6 +242,11 @@ export class DataStack extends Stack {
 function incomingKeptDays(maxUploadSizeBytes: number): number {
   const longestMs = directTicketMs(maxUploadSizeBytes) + IDEMPOTENCY_TTL_MS;
   return Math.ceil(Duration.millis(longestMs).toDays({ integral: false }));
+}
+
+/** `FilesTable` for `files`. */
+function tableId(name: string): string {
+  return `${name[0]?.toUpperCase()}${name.slice(1)}Table`;
 }
 
 function attribute({ name, type }: { name: string; type: 'S' | 'N' }): dynamodb.Attribute {

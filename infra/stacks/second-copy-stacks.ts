@@ -5,7 +5,7 @@ import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import type { TableName } from '../../shared/tables.ts';
 import { acceptFindings, arnInFindings } from '../constructs/accepted-finding.ts';
-import type { SharedResources } from '../constructs/needs.ts';
+import { type SharedResources, tableArn } from '../constructs/needs.ts';
 import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
 import type { SecondCopy, StageConfig } from '../settings/stage.ts';
 
@@ -97,7 +97,7 @@ export class BackupStack extends Stack {
       backupSelection: {
         selectionName: 'tables',
         iamRoleArn: role.roleArn,
-        resources: COPIED_TABLES.map((name) => resources.tables[name].tableArn),
+        resources: COPIED_TABLES.map((name) => tableArn(this, resources.tables[name])),
       },
     });
   }

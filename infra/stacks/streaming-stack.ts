@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Aws, CfnOutput, Duration, Fn, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -9,9 +9,10 @@ import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { acceptCopierRole } from '../constructs/cdk-copier.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
 import { bindNeeds } from '../constructs/needs.ts';
+import { SharedValue } from '../constructs/shared-value.ts';
 import { addOutput } from '../settings/outputs.ts';
+import { fixedName } from '../settings/stage.ts';
 import type { ServiceStackProps } from './api-stack.ts';
-import type { DataStack } from './data-stack.ts';
 import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
 
 /**
@@ -19,29 +20,34 @@ import { UPLOAD_STREAM_NEEDS } from './function-needs.ts';
  * no state.
  */
 export class StreamingStack extends Stack {
-  readonly webFunction: lambda.WebFunction;
+  /** The domain name of the function's endpoint. */
+  readonly domain: SharedValue;
+  readonly functionName: string;
   /** The number of requests that all environments together serve at once. */
   readonly places: number;
-  readonly logGroup: logs.ILogGroup;
+  readonly logGroupName: string;
 
-  constructor(scope: Construct, id: string, props: ServiceStackProps & { data: DataStack; environments: number }) {
+  constructor(scope: Construct, id: string, props: ServiceStackProps & { environments: number }) {
     super(scope, id, { env: props.stage.place });
     const { environments } = props;
     this.places = environments * STREAMING_PLACES_PER_ENVIRONMENT;
-    this.logGroup = new logs.LogGroup(this, 'Logs', {
-      retention: logs.RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
+    this.logGroupName = fixedName(props.stage.name, 'uploadStream');
+    const expiring = { retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY };
+    const logGroup = new logs.LogGroup(this, 'Logs', { logGroupName: this.logGroupName, ...expiring });
+    // Lambda writes the lines of a Web Function to a log group of this name, and copies them from there. If it had to make the group, the
+    // lines would never expire. Source: Lambda Developer Guide, "Web Function logs in Amazon CloudWatch Logs".
+    const firstGroup = new logs.LogGroup(this, 'FirstLogs', {
+      logGroupName: `${this.logGroupName}.local`,
+      ...expiring,
     });
     // The logs of CDK's function that copies the code. CDK's default would keep them for two years, even without the stack.
-    const copyLogs = new logs.LogGroup(this, 'CodeCopyLogs', {
-      retention: logs.RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const copyLogs = new logs.LogGroup(this, 'CodeCopyLogs', expiring);
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
-    this.logGroup.grantWrite(role);
-    this.webFunction = new lambda.WebFunction(this, 'UploadStream', {
-      // These names must be unique in an account, over all Regions.
-      webFunctionName: `FileHosting-${props.stage.name}-UploadStream-${Aws.REGION}`,
+    for (const group of [logGroup, firstGroup]) group.grantWrite(role);
+    // These names must be unique in an account, over all Regions.
+    this.functionName = `${fixedName(props.stage.name, 'UploadStream')}-${Aws.REGION}`;
+    const webFunction = new lambda.WebFunction(this, 'UploadStream', {
+      webFunctionName: this.functionName,
       code: lambda.WebFunctionCode.fromAssetToManagedBucket(join(props.bundles, 'uploadStream'), {
         copyOptions: { logGroup: copyLogs },
       }),
@@ -53,19 +59,20 @@ export class StreamingStack extends Stack {
       defaultEndpoint: { maxEnvironments: environments, rateLimit: 100 },
       timeout: Duration.seconds(900),
       role,
-      logGroup: this.logGroup,
+      logGroup,
       environment: {
-        ...throughOutputs(bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage), props.data),
+        ...bindNeeds(role, UPLOAD_STREAM_NEEDS, props.resources, props.stage),
         // Streamed chunks become garbage at once: a small young generation is collected often, and memory stays small.
         NODE_OPTIONS: '--max-semi-space-size=2',
       },
     });
     // The code must not be deployed before its grants. For other functions CDK adds this dependency itself.
-    this.webFunction.node.addDependency(role);
-    Validations.of(this.webFunction).acknowledge({
+    webFunction.node.addDependency(role);
+    Validations.of(webFunction).acknowledge({
       id: 'Annotation::@aws-cdk/aws-lambda:webFunctionPublicEndpoint',
       reason: 'The server rejects every request without the origin secret, and then authenticates the caller itself',
     });
+    this.domain = new SharedValue(this, props.stage.name, 'StreamingDomain', webFunction.endpoint.domainName);
     addOutput(this, 'StreamingRole', role.roleName);
     addHelperLogs(this);
     this.acceptManagedBucket();
@@ -83,20 +90,4 @@ export class StreamingStack extends Stack {
       actions: ['s3:DeleteObject*', 's3:Abort*'],
     });
   }
-}
-
-/**
- * Passes on references to resources of the data stack, through outputs of that stack. A plain reference would stay unresolved: CDK resolves
- * references between stacks before the construct copies its configuration into a custom resource. The outputs are not exports, because
- * CloudFormation does not change an export in use: no domain could be changed, and no table replaced by a restored one.
- */
-function throughOutputs(environment: Record<string, string>, from: Stack): Record<string, string> {
-  const isOutput = (resolved: object) => Object.hasOwn(resolved, 'Fn::GetStackOutput');
-  return Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => {
-      if (!Token.isUnresolved(value) || isOutput(from.resolve(value))) return [name, value];
-      const output = new CfnOutput(from, `UploadStream-${name}`, { value });
-      return [name, Fn.getStackOutput(from.stackName, String(from.resolve(output.logicalId)))];
-    }),
-  );
 }

@@ -3,8 +3,14 @@ import { join } from 'node:path';
 
 /** A CloudFormation template as `cdk synth` writes it. */
 export interface Template {
+  readonly Parameters?: Record<string, TemplateParameter>;
   readonly Resources: Record<string, TemplateResource>;
   readonly Outputs?: Record<string, TemplateOutput>;
+}
+
+interface TemplateParameter {
+  readonly Type: string;
+  readonly Default?: unknown;
 }
 
 export interface TemplateResource {
@@ -18,7 +24,6 @@ export interface TemplateResource {
 
 interface TemplateOutput {
   readonly Value: unknown;
-  readonly Export?: { readonly Name: unknown };
   readonly Condition?: string;
 }
 

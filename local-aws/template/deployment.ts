@@ -44,13 +44,21 @@ export interface DeploymentOptions {
 export function resolveDeployment(options: DeploymentOptions): Deployment {
   const { assembly, account } = options;
   const stacks = new Map<string, Stack>();
+  /** The values of the SSM parameters that the stacks so far have made. */
+  const ssmParameters = new Map<string, string>();
   const findStack = (name: string): Stack => {
     const stack = stacks.get(name);
     if (!stack) throw new Error(`there is no stack "${name}"`);
     return stack;
   };
   for (const [name, template] of Object.entries(assembly.templates)) {
-    stacks.set(name, new Stack(name, template, account, (stack, output) => findStack(stack).output(output)));
+    const parameters = readTemplateParameters(name, template, ssmParameters);
+    const output: Scope['output'] = (of, outputName) => findStack(of).output(outputName);
+    const stack = new Stack(name, template, { account, parameters, output });
+    stacks.set(name, stack);
+    for (const { ref, attributes } of stack.identitiesOf('AWS::SSM::Parameter')) {
+      ssmParameters.set(ref, String(attributes.Value));
+    }
   }
   const resources = [...stacks.values()].flatMap((stack) => stack.resources(options));
   return {
@@ -63,6 +71,34 @@ export function resolveDeployment(options: DeploymentOptions): Deployment {
     },
     assetPath: (bucket, key) => assetPath(assembly.assets, account, bucket, key),
   };
+}
+
+/** A parameter that `cdk bootstrap` makes. Every template names it, and only the rule that checks the version of CDK uses it. */
+const OF_BOOTSTRAP = /^\/cdk-bootstrap\//;
+
+/**
+ * Reads the values of a template's parameters, which are the names of SSM parameters, as CloudFormation does at the beginning of a stack's
+ * deployment.
+ * @throws Error naming an SSM parameter that no stack before this one makes, or a parameter of another type.
+ * Source: CloudFormation User Guide, "Systems Manager parameter types".
+ */
+function readTemplateParameters(
+  stack: string,
+  { Parameters = {} }: Template,
+  ssmParameters: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const [logicalId, { Type, Default }] of Object.entries(Parameters)) {
+    const name = String(Default);
+    if (OF_BOOTSTRAP.test(name)) continue;
+    if (Type !== 'AWS::SSM::Parameter::Value<String>')
+      throw new Error(`${logicalId} in ${stack}: the local AWS does not implement parameters of type ${Type}`);
+    const value = ssmParameters.get(name);
+    if (value === undefined)
+      throw new Error(`${stack} reads the SSM parameter "${name}", which no stack before it makes`);
+    values[logicalId] = value;
+  }
+  return values;
 }
 
 function assetPath(assets: readonly Asset[], account: Account, bucket: string, key: string): string {
@@ -81,13 +117,26 @@ class Stack {
   readonly #scope: Scope;
   readonly #identities = new Map<string, Identity | 'being identified'>();
 
-  constructor(name: string, template: Template, account: Account, output: Scope['output']) {
+  constructor(
+    name: string,
+    template: Template,
+    {
+      account,
+      parameters,
+      output,
+    }: {
+      readonly account: Account;
+      /** The values of the template's parameters. */
+      readonly parameters: Readonly<Record<string, string>>;
+      readonly output: Scope['output'];
+    },
+  ) {
     this.#name = name;
     this.#template = template;
     this.#account = account;
     this.#scope = {
       output,
-      ref: (of) => this.#pseudoParameter(of) ?? (template.Resources[of] && this.identity(of).ref),
+      ref: (of) => this.#pseudoParameter(of) ?? parameters[of] ?? (template.Resources[of] && this.identity(of).ref),
       attribute: (logicalId, attribute) => this.attribute(logicalId, attribute),
     };
   }
@@ -96,6 +145,12 @@ class Stack {
     return Object.entries(this.#template.Resources).map(([logicalId, resource]) =>
       this.#resource(logicalId, resource, options),
     );
+  }
+
+  /** The identities of all resources of a type. */
+  identitiesOf(type: string): Identity[] {
+    const resources = Object.entries(this.#template.Resources);
+    return resources.filter(([, { Type }]) => Type === type).map(([logicalId]) => this.identity(logicalId));
   }
 
   output(name: string): unknown {

@@ -88,7 +88,10 @@ const IDENTITIES: Readonly<Record<string, Identify>> = {
     const ref = `https://sqs.${resource.region}.amazonaws.com/${resource.accountId}/${name}`;
     return { ref, attributes: { Arn: arn(resource, 'sqs', name) } };
   },
-  'AWS::SSM::Parameter': (resource) => named(nameOf(resource, 'Name', 1_011)),
+  'AWS::SSM::Parameter': (resource) => {
+    const ref = nameOf(resource, 'Name', 1_011);
+    return { ref, attributes: { Value: String(resource.property('Value')) } };
+  },
   'AWS::SecretsManager::Secret': (resource) => byId(secretArn(nameOf(resource, 'Name', 512), resource), 'Id'),
   // Copies an asset into a bucket. Here bucket and key of the copy are those of the asset, so that the asset can be found.
   'Custom::S3ObjectCopy': (resource) => ({

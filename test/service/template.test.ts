@@ -75,7 +75,7 @@ const REMOVALS: readonly (readonly Removal[])[] = [
         return service.invoker.failed.map(({ failure }) => failure);
       },
       complete: [],
-      reduced: [expect.stringMatching(/^AccessDenied: events.amazonaws.com may not invoke \S*SweepFunction/)],
+      reduced: [expect.stringMatching(/^AccessDenied: events.amazonaws.com may not invoke \S*-sweep/)],
     },
   ],
   [
@@ -124,7 +124,7 @@ const REMOVALS: readonly (readonly Removal[])[] = [
       },
       complete: [200, { items: [expect.objectContaining({ name: 'test' })] }],
       reduced: UNAVAILABLE,
-      log: /^gateway .*apigateway.amazonaws.com may not invoke \S*ListApiKeysFunction/m,
+      log: /^gateway .*apigateway.amazonaws.com may not invoke \S*-listApiKeys/m,
     },
   ],
 ];

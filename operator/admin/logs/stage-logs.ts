@@ -8,6 +8,8 @@ import { LINES_MAX, logStore } from './log-store.ts';
 /** Where CloudFront delivers its logs, wherever the service is. */
 const EDGE_REGION = 'us-east-1';
 const HOUR_MS = 3_600_000;
+/** Matches the names of the log groups: of the service the fixed ones, and the generated one of the audit trail. */
+const GROUPS = { service: /^FileHosting-\w+-([a-z]\w*$|Data-AuditLog)/, edge: /-EdgeAlarms.*-Requests/ };
 
 /** What a command looks for in the logs. */
 export interface Search {
@@ -60,8 +62,12 @@ export function logsOf(stage: StageName, warn: (line: string) => void): StageLog
     async search({ of, containing = [], having = {}, most = LINES_MAX, hours, until: to = Date.now() }) {
       const region = of === 'service' ? undefined : EDGE_REGION;
       const groups = await logStore.groups(`FileHosting-${stage}-`, region);
-      const pattern = { service: /-(Api|Streaming|Data)-/, edge: /-EdgeAlarms.*-Requests/ }[of];
-      const scope = { region, groups: groups.filter((group) => pattern.test(group)), from: to - hours * HOUR_MS, to };
+      const scope = {
+        region,
+        groups: groups.filter((group) => GROUPS[of].test(group)),
+        from: to - hours * HOUR_MS,
+        to,
+      };
       const lines = await logStore.search([...containing, ...Object.values(having)], scope);
       const rows = lines
         .map(rowOf)

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { loadAssembly } from '../../../local-aws/template/assembly.ts';
 import { metricsOf, templateAlarms } from '../../support/alarms.ts';
-import { onlySynthesized } from '../../support/synthesized.ts';
+import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
 /** The alarms on CloudFront's metrics. test/infra/settings/stage.test.ts checks the references between Regions. */
 
@@ -22,13 +22,15 @@ const DISTRIBUTIONS: [alarm: string, words: string, outputs: [stack: string, out
 test.each(DISTRIBUTIONS)('the alarm %s uses the metrics of %s', async (name, _words, outputs) => {
   const alarm = (await templateAlarms()).find((one) => one.name === name);
   const metrics = (alarm?.all ?? []).flatMap(metricsOf);
-  const dimensionsOf = ([stack, OutputName]: [string, string]) => [
-    {
-      Name: 'DistributionId',
-      Value: { 'Fn::GetStackOutput': { StackName: `FileHosting-local-${stack}`, OutputName } },
-    },
-    { Name: 'Region', Value: 'Global' },
-  ];
+  const parameters = await synthesized('EdgeAlarms', 'AWS::SSM::Parameter');
+  const dimensionsOf = ([stack, OutputName]: [string, string]) => {
+    const Value = { 'Fn::GetStackOutput': { StackName: `FileHosting-local-${stack}`, OutputName } };
+    const parameter = parameters.find(({ Properties }) => JSON.stringify(Properties.Value) === JSON.stringify(Value));
+    return [
+      { Name: 'DistributionId', Value: { 'Fn::GetAtt': [parameter?.logicalId, 'Value'] } },
+      { Name: 'Region', Value: 'Global' },
+    ];
+  };
   const used = new Set(metrics.map(({ Dimensions }) => JSON.stringify(Dimensions)));
   expect(used).toEqual(new Set(outputs.map((output) => JSON.stringify(dimensionsOf(output)))));
   const { templates } = await loadAssembly(inject('assembly'));

@@ -70,8 +70,8 @@ test('the throttle alarms cover every table and every global index', async () =>
       const { MetricName, Dimensions } = MetricStat.Metric;
       expect(MetricName).toBe(`${kind}ThrottleEvents`);
       const of = (dimension: string) => JSON.stringify(Dimensions?.find(({ Name }) => Name === dimension)?.Value ?? '');
-      // Stacks refer to a table by an output that is named after it, without the hash of its logical id.
-      const table = tables.find(({ logicalId }) => of('TableName').includes(`Published${logicalId.slice(0, -8)}"`));
+      // Stacks refer to a table by a parameter that is named after it, without the hash of its logical id.
+      const table = tables.find(({ logicalId }) => of('TableName').includes(`Shared${logicalId.slice(0, -8)}"`));
       return [`${table?.logicalId} ${JSON.parse(of('GlobalSecondaryIndexName'))}`.trim()];
     });
     expect(counted.toSorted()).toEqual(parts.toSorted());

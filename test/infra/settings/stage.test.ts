@@ -6,7 +6,6 @@ import { readStage, type StageSettings } from '../../../infra/settings/stage.ts'
 import { STAGES, stageOf } from '../../../infra/stages/stages.ts';
 import type { Template, TemplateResource } from '../../../local-aws/service.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../../shared/contract/limits.ts';
-import { TABLES, type TableName } from '../../../shared/tables.ts';
 import { distributionOf, resourcesOf, synthesizeStage, templatesOf } from '../../support/synthesize-stage.ts';
 
 /** The checks of a stage's settings, and the templates that result from them. */
@@ -15,6 +14,10 @@ type Statement = Record<'Effect' | 'Action' | 'Resource', unknown>;
 
 const statementsOf = ({ Properties = {} }: TemplateResource): Statement[] =>
   (Properties.PolicyDocument as { Statement: Statement[] }).Statement;
+
+/** The value of the SSM parameter of that name. */
+const parameterOf = (template: Template | undefined, name: string): unknown =>
+  resourcesOf(template, 'AWS::SSM::Parameter').find(({ Properties }) => Properties?.Name === name)?.Properties?.Value;
 
 const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
 const WEB_ACL = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1';
@@ -54,26 +57,22 @@ describe('a stage with most optional settings', () => {
     });
   });
 
-  test('uses no exports between stacks, which could not be changed while they are in use', () => {
-    expect(Object.keys(templates)).toContain('Streaming');
-    expect(JSON.stringify(templates)).not.toMatch(/"Export"|Fn::ImportValue/);
-  });
-
   test('uses the custom domains in its outputs and variables', () => {
     const { Outputs } = templates.Edge as Template & { Outputs: Record<string, { Value: unknown }> };
     expect(Outputs.BaseUrl?.Value).toBe('https://files.example.com/api/v1');
-    expect(Outputs.CdnUrl?.Value).toBe('https://cdn.example.net');
+    expect(Outputs.CdnUrl?.Value).toEqual({ Ref: 'SharedCdnUrl' });
     expect(Outputs.LoginRedirectUri?.Value).toBe('https://files.example.com/api/v1/auth/google/callback');
     const variables = JSON.stringify(resourcesOf(templates.Api, 'AWS::Lambda::Function'));
-    expect(variables).toContain('"CDN_URL":"https://cdn.example.net"');
+    expect(variables).toContain('"CDN_URL":{"Ref":"SharedCdnUrl"}');
+    expect(parameterOf(templates.Data, '/file-hosting/prod/shared/CdnUrl')).toBe('https://cdn.example.net');
   });
 
   test("also gives the operator's commands the address of older links", () => {
-    const [operator] = resourcesOf(templates.Data, 'AWS::SSM::Parameter').map(({ Properties }) => Properties);
+    const operator = parameterOf(templates.Data, '/file-hosting/prod/operator');
     const [distribution] = Object.entries(templates.Data?.Resources ?? {}).flatMap(([id, { Type }]) =>
       Type === 'AWS::CloudFront::Distribution' ? [id] : [],
     );
-    const value = JSON.stringify(operator?.Value);
+    const value = JSON.stringify(operator);
     expect(value).toContain('\\"CDN_URL\\":\\"https://cdn.example.net\\"');
     expect(value).toContain(`\\"CDN_DISTRIBUTION_URL\\":\\"https://",{"Fn::GetAtt":["${distribution}","DomainName"]},`);
   });
@@ -164,88 +163,20 @@ test('deleted bytes are kept for some days, and only an operator can reach them'
   });
   // `s3:GetObject` and `s3:DeleteObject` reach only the latest version; older ones need actions with `Version`.
   const uploadsId = Object.entries(production.Data?.Resources ?? {}).find(([, resource]) => resource === uploads)?.[0];
+  const references = [`"${uploadsId}"`, '"SharedUploadsBucket"'];
   const reaching = ['AWS::IAM::Policy', 'AWS::S3::BucketPolicy'].flatMap((type) =>
     Object.values(production)
       .flatMap((template) => resourcesOf(template, type))
       .flatMap(statementsOf)
-      .filter(({ Effect, Resource }) => Effect === 'Allow' && JSON.stringify(Resource).includes(String(uploadsId))),
+      .filter(
+        ({ Effect, Resource }) =>
+          Effect === 'Allow' && references.some((reference) => JSON.stringify(Resource).includes(reference)),
+      ),
   );
   const actions = reaching.flatMap(({ Action }) => Action as string | string[]);
   expect(actions).toContain('s3:GetObject');
   expect(actions).toContain('s3:DeleteObject');
   expect(actions.filter((action) => /Version|\*/.test(action))).toEqual([]);
-});
-
-describe('a restored table in place of the original one', () => {
-  const [RESTORED, ORIGINAL] = ['FileHosting-prod-restored-files', /^FilesTable/];
-  let [before, after]: Record<string, Template>[] = [{}, {}];
-  beforeAll(async () => {
-    [before, after] = [production, await templatesOf('prod', { restoredTables: { files: RESTORED } })];
-  });
-  const textOf = (template: Template | undefined) => JSON.stringify(template);
-  const grants = (template: Template | undefined) => resourcesOf(template, 'AWS::IAM::Policy').flatMap(statementsOf);
-
-  test('removes the original table from the stack, and it is kept', () => {
-    const made = (template: Template | undefined) =>
-      Object.keys(template?.Resources ?? {}).filter((id) => /Table[0-9A-F]{8}$/.test(id));
-    const [left, ...others] = made(before?.Data).filter((id) => !made(after?.Data).includes(id));
-    expect([left, others]).toEqual([expect.stringMatching(ORIGINAL), []]);
-    expect(before?.Data?.Resources[left ?? '']?.DeletionPolicy).toBe('RetainExceptOnCreate');
-    expect(Object.values(after ?? {}).filter((template) => /FilesTable[0-9A-F]{8}/.test(textOf(template)))).toEqual([]);
-  });
-
-  test("replaces the original one in variables, alarms, dashboard and the operator's parameter", () => {
-    const variables = (stack: 'Api' | 'Streaming') =>
-      textOf(after?.[stack]).split(`"FILES_TABLE":"${RESTORED}"`).length - 1;
-    const formerly = (stack: 'Api' | 'Streaming') => textOf(before?.[stack]).split('"FILES_TABLE":{').length - 1;
-    expect([variables('Api'), variables('Streaming')]).toEqual([formerly('Api'), formerly('Streaming')]);
-    expect(variables('Api')).toBeGreaterThan(5);
-    expect(textOf(after?.Data)).toContain(`\\"FILES_TABLE\\":\\"${RESTORED}\\"`);
-    const watched = (template: Template | undefined) => textOf(template).split('"TableName"').length;
-    expect(watched(after?.Operations)).toBe(watched(before?.Operations));
-    expect(textOf(after?.Operations)).toContain(`{"Name":"TableName","Value":"${RESTORED}"}`);
-    expect(textOf(after?.Operations)).toContain(`\\"TableName\\",\\"${RESTORED}\\"`);
-  });
-
-  test('is granted to the same functions, with its indexes', () => {
-    for (const stack of ['Api', 'Streaming']) {
-      const actions = (template: Template | undefined) => grants(template).map(({ Action }) => Action);
-      expect(actions(after?.[stack])).toEqual(actions(before?.[stack]));
-    }
-    const arns = grants(after?.Api).map(({ Resource }) => textOf(Resource as Template));
-    for (const end of ['', '/index/by_seq', '/index/unfinished']) {
-      expect(arns).toContainEqual(expect.stringContaining(`:table/${RESTORED}${end}"`));
-    }
-  });
-
-  test('changes every stack that refers to the original one, and no other', () => {
-    const changed = Object.keys(after ?? {}).filter((stack) => textOf(after?.[stack]) !== textOf(before?.[stack]));
-    const named = Object.keys(before ?? {}).filter((stack) => textOf(before?.[stack]).includes('FilesTable'));
-    expect(changed.sort()).toEqual(named.sort());
-    expect(named.sort()).toEqual(['Api', 'Data', 'Operations', 'Streaming']);
-  });
-
-  test('leaves every output that a stack reads, so that each stack can be rolled back by itself', () => {
-    const variants = [before, after, templates];
-    const read = variants.flatMap((variant) => [
-      ...textOf(variant as never).matchAll(
-        /\{"StackName":"FileHosting-prod-Data"(?:,"Region":"[^"]*")?,"OutputName":"(\w+)"/g,
-      ),
-    ]);
-    const outputs = new Set(read.map(([, output]) => String(output)));
-    expect(outputs.size).toBeGreaterThan(10);
-    for (const variant of variants)
-      expect(Object.keys(variant?.Data?.Outputs ?? {})).toEqual(expect.arrayContaining([...outputs]));
-  });
-
-  test('can be given for every table', async () => {
-    const all = Object.fromEntries(
-      (Object.keys(TABLES) as TableName[]).map((name) => [name, `FileHosting-prod-${name}-2`]),
-    );
-    const templates = await templatesOf('prod', { restoredTables: all });
-    expect(resourcesOf(templates.Data, 'AWS::DynamoDB::GlobalTable')).toEqual([]);
-    for (const name of Object.values(all)) expect(textOf(templates.Api)).toContain(`:table/${name}"`);
-  });
 });
 
 test('a deleted stage dev leaves only what the logs of other gateways need, and without streaming uploads there is no streaming stack', async () => {
@@ -287,8 +218,8 @@ test.each(['eu-central-1', 'us-east-1'])(
   'the alarms on CloudFront of a service in %s are in us-east-1',
   async (region) => {
     const { EdgeAlarms } = region === STAGES.prod.region ? production : await templatesOf('prod', { region });
-    const alarms = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::CloudWatch::Alarm'));
-    const read = [...alarms.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)];
+    const parameters = JSON.stringify(resourcesOf(EdgeAlarms, 'AWS::SSM::Parameter'));
+    const read = [...parameters.matchAll(/"StackName":"\w+-\w+-(\w+)","Region":"([^"]+)"/g)];
     expect(new Set(read.map(([, stack, from]) => `${stack} in ${from}`))).toEqual(
       new Set([`Edge in ${region}`, `Data in ${region}`]),
     );
@@ -557,7 +488,7 @@ describe('a second copy', () => {
     const [plan] = resourcesOf(templates.Backup, 'AWS::Backup::BackupPlan');
     expect(JSON.stringify(plan)).toContain(':backup-vault:FileHosting-prod-copy-eu-central-1');
     const [selection] = resourcesOf(templates.Backup, 'AWS::Backup::BackupSelection');
-    const tables = JSON.stringify(selection).match(/(?<=Published)\w+(?=Table")/g);
+    const tables = JSON.stringify(selection).match(/(?<=:table\/",\{"Ref":"Shared)\w+(?=Table")/g);
     expect(tables).toEqual(['Accounts', 'Files', 'ApiKeys']);
   });
 });

@@ -52,7 +52,7 @@ test('every method, even of unknown routes, requires the key that only CloudFron
   // This is a reference, so no template has the value.
   expect(JSON.stringify(key.Properties.Value)).toContain('{{resolve:secretsmanager:');
   const plan = await onlySynthesized('Edge', 'AWS::ApiGateway::UsagePlan');
-  expect(plan.Properties).toEqual({ ApiStages: [expect.objectContaining({ Throttle: {} })] });
+  expect(plan.Properties).toEqual({ ApiStages: [{ ApiId: { Ref: 'SharedRestApiId' }, Stage: 'live' }] });
 });
 
 test("the role of the AWS account's access logs is kept when the stage that set it is deleted", async () => {

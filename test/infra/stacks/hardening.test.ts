@@ -161,12 +161,32 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
     expect(functions.length).toBeGreaterThanOrEqual(Object.keys(ROUTES).length);
     for (const { stack, logicalId, properties } of functions) {
-      const { Ref: group, 'Fn::GetStackOutput': output } = settingsOf(properties).LoggingConfig?.LogGroup ?? {};
+      const { Ref: group } = settingsOf(properties).LoggingConfig?.LogGroup ?? {};
       const isAudited = /^(FinishLogin|Logout|EndSessions|CreateApiKey|RevokeApiKey)Function/.test(logicalId);
-      expect([logicalId, output?.OutputName]).toEqual([logicalId, isAudited ? 'PublishedAuditLog' : undefined]);
-      if (isAudited) continue;
-      expect([logicalId, names]).toEqual([logicalId, expect.arrayContaining([`${stack} ${group}`])]);
+      if (isAudited) expect([logicalId, group]).toEqual([logicalId, 'SharedAuditLog']);
+      else expect([logicalId, names]).toEqual([logicalId, expect.arrayContaining([`${stack} ${group}`])]);
     }
+  });
+
+  test('the streaming function may write to its log group and to the one from which Lambda copies its lines', async () => {
+    const [revision] = await resourcesOf(assembly(), 'AWS::Lambda::WebFunctionRevision');
+    const groups = await resourcesOf(assembly(), 'AWS::Logs::LogGroup');
+    const nameOf = (group?: Found) => String(group?.properties.LogGroupName);
+    const own = groups.find(
+      ({ logicalId }) => logicalId === settingsOf(revision?.properties ?? {}).LoggingConfig?.LogGroup.Ref,
+    );
+    const first = groups.filter((group) => nameOf(group).endsWith('.local'));
+    expect(first.map(nameOf)).toEqual(revision ? [`${nameOf(own)}.local`] : []);
+    const arns = [own, ...first].map((group) => ({ 'Fn::GetAtt': [group?.logicalId, 'Arn'] }));
+    const grants = (await statementsOf(assembly())).filter(([holder]) => holder.startsWith('RoleDefaultPolicy'));
+    const logged = grants.flatMap(([, { Action, Resource }]) =>
+      [Action].flat().includes('logs:PutLogEvents') ? [Resource].flat() : [],
+    );
+    expect(new Set(logged)).toEqual(new Set(revision ? arns : []));
+    const queries = JSON.stringify(
+      await resourcesOf(assembly(), 'AWS::Logs::QueryDefinition', 'AWS::CloudWatch::Dashboard'),
+    );
+    expect(queries).not.toContain('.local');
   });
 
   test('the audit trail is kept for 90 days, and in prod it outlives its stack and is protected from deletion', async () => {

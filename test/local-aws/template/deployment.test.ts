@@ -26,7 +26,8 @@ async function deploy(templates: Record<string, Partial<Template>>, options: Par
 /** The resolved value of `value` in a stack beside the data stack. */
 async function resolve(value: unknown, options: Partial<DeploymentOptions> = {}): Promise<unknown> {
   const parameter = { Type: 'AWS::SSM::Parameter', Properties: { Value: value } };
-  const deployment = await deploy({ Data: DATA, Api: { Resources: { Parameter: parameter } } }, options);
+  const Resources = { Parameter: parameter, Own: { Type: 'AWS::S3::Bucket' } };
+  const deployment = await deploy({ Data: DATA, Api: { Resources } }, options);
   return deployment.resources('AWS::SSM::Parameter')[0]?.properties().Value;
 }
 
@@ -81,9 +82,53 @@ describe('references to another stack', () => {
       'no stack "Missing"',
     ],
     ['to a missing resource', { 'Fn::GetAtt': ['Missing', 'Arn'] }, 'no resource "Missing"'],
-    ['to a missing attribute', { 'Fn::GetAtt': ['Parameter', 'Color'] }, 'no attribute "Color"'],
+    ['to a missing attribute', { 'Fn::GetAtt': ['Own', 'Color'] }, 'no attribute "Color"'],
   ])('a reference %s is an error', async (_name, value, message) => {
     await expect(resolve(value)).rejects.toThrow(message);
+  });
+});
+
+describe('parameters of a template', () => {
+  const made = (Value: unknown) => ({ Type: 'AWS::SSM::Parameter', Properties: { Name: '/shared/table', Value } });
+  const reader = (Default: string, Type = 'AWS::SSM::Parameter::Value<String>'): Partial<Template> => ({
+    Parameters: { Table: { Type, Default } },
+    Resources: { Copy: { Type: 'AWS::SSM::Parameter', Properties: { Name: '/copy', Value: { Ref: 'Table' } } } },
+  });
+  const maker = (Value: unknown): Partial<Template> => ({
+    Resources: { Made: { Type: 'AWS::DynamoDB::Table' }, Parameter: made(Value) },
+  });
+  const read = async (templates: Record<string, Partial<Template>>) => {
+    const parameters = (await deploy(templates)).resources('AWS::SSM::Parameter');
+    return parameters.find(({ ref }) => ref === '/copy')?.properties().Value;
+  };
+
+  test.each([
+    ['a name that a stack before it has stored', { Ref: 'Made' }, /^Data-Made-[0-9A-Z]{12}$/],
+    ['a fixed value', 'restored', /^restored$/],
+    ['an attribute', { 'Fn::GetAtt': ['Made', 'Arn'] }, /^arn:aws:dynamodb:.*\/Data-Made-/],
+  ])('have the value of an SSM parameter: %s', async (_name, value, expected) => {
+    expect(await read({ Data: maker(value), Api: reader('/shared/table') })).toMatch(expected);
+  });
+
+  test('are not resolved when only `cdk bootstrap` makes them', async () => {
+    const Parameters = {
+      BootstrapVersion: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/cdk-bootstrap/x/version' },
+    };
+    await deploy({ Data: { ...DATA, Parameters } });
+  });
+
+  const missing = 'Api reads the SSM parameter "/shared/table", which no stack before it makes';
+  test.each<[string, Record<string, Partial<Template>>, string]>([
+    ['no stack makes', { Data: DATA, Api: reader('/shared/table') }, missing],
+    ['only a later stack makes', { Api: reader('/shared/table'), Data: maker('x') }, missing],
+    ['the stack itself makes', { Api: { ...reader('/shared/table'), ...maker('x') } }, missing],
+    [
+      'has another type',
+      { Data: maker('x'), Api: reader('/shared/table', 'String') },
+      'Table in Api: the local AWS does not implement parameters of type String',
+    ],
+  ])('an SSM parameter that %s is an error', async (_name, templates, message) => {
+    await expect(deploy(templates)).rejects.toThrow(message);
   });
 });
 
@@ -152,8 +197,7 @@ describe('resources', () => {
       A: { Type: 'AWS::SSM::Parameter', Properties: { Name: { Ref: 'B' } } },
       B: { Type: 'AWS::SSM::Parameter', Properties: { Name: { Ref: 'A' } } },
     };
-    const [parameter] = (await deploy({ Stack: { Resources } })).resources('AWS::SSM::Parameter');
-    expect(() => parameter?.ref).toThrow('refers to itself');
+    await expect(deploy({ Stack: { Resources } })).rejects.toThrow('refers to itself');
   });
 });
 
