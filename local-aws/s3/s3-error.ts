@@ -96,6 +96,6 @@ export class S3Error extends Error {
   /** The body of the answer. */
   toXml(requestId: string): string {
     const { code: Code, message: Message, details } = this;
-    return renderXml('Error', { Code, Message, ...details, RequestId: requestId }, { namespace: false });
+    return renderXml('Error', { Code, Message, ...details, RequestId: requestId }, { namespace: null });
   }
 }

@@ -6,11 +6,16 @@ interface XmlElements {
   readonly [name: string]: XmlContent;
 }
 
-const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
+/** The namespace of S3's documents. Only its errors have none. */
+const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** An XML document as S3 writes it. Only S3's errors have no namespace. */
-export function renderXml(root: string, content: XmlElements, { namespace = true } = {}): string {
-  const document = new XmlNode(root, childNodes(content)).a('xmlns', namespace ? NAMESPACE : undefined);
+/** An XML document as AWS writes it. */
+export function renderXml(
+  root: string,
+  content: XmlElements,
+  { namespace = S3_NAMESPACE }: { namespace?: string | null } = {},
+): string {
+  const document = new XmlNode(root, childNodes(content)).a('xmlns', namespace);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${document}`;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { describe, expect, test } from 'vitest';
+import { sha256Hex, signRequest } from '../../../local-aws/aws-front/signature.ts';
 import { LogGroups } from '../../../local-aws/logs/log-groups.ts';
 import { ACCOUNT, ADMIN, allow, failureOf, frontOfFile, principal } from './front.ts';
 
@@ -112,10 +113,54 @@ test('an operation of the logs that the local AWS does not know is refused', asy
   expect(await failureOf(logs.send(command))).toMatchObject({ name: 'UnknownOperationException' });
 });
 
-test('STS says who a caller is', async () => {
-  const sts = new STSClient({ ...config, credentials: READER });
-  expect(await sts.send(new GetCallerIdentityCommand({}))).toMatchObject({
-    Account: ACCOUNT.accountId,
-    Arn: `arn:aws:sts::${ACCOUNT.accountId}:assumed-role/reader/reader`,
+describe('STS', () => {
+  test('says who a caller is', async () => {
+    const sts = new STSClient({ ...config, credentials: READER });
+    expect(await sts.send(new GetCallerIdentityCommand({}))).toMatchObject({
+      Account: ACCOUNT.accountId,
+      Arn: `arn:aws:sts::${ACCOUNT.accountId}:assumed-role/reader/reader`,
+    });
+  });
+
+  const { host } = new URL(front.endpoint);
+  const send = async (form: string, { now = new Date(), signed = true, authorization = '' } = {}) => {
+    const request = { method: 'POST', url: '/', headers: { host }, payloadHash: sha256Hex(form) };
+    const signature = signed ? await signRequest(request, ADMIN, { ...ACCOUNT, service: 'sts', now }) : {};
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...signature,
+      ...(authorization && { authorization }),
+    };
+    const answer = await fetch(front.endpoint, { method: 'POST', headers, body: form });
+    return [answer.status, await answer.text()] as const;
+  };
+  const FORM = 'Action=GetCallerIdentity&Version=2011-06-15';
+  const scope = `Credential=${ADMIN.accessKeyId}/20260101/us-east-1/sts/aws4_request`;
+
+  test.each<[string, () => ReturnType<typeof send>, number, string]>([
+    ['that is too old', () => send(FORM, { now: new Date(NOW - 3_600_000) }), 403, 'SignatureDoesNotMatch'],
+    ['without a signature', () => send(FORM, { signed: false }), 403, 'MissingAuthenticationToken'],
+    [
+      'with half a signature',
+      () => send(FORM, { authorization: `AWS4-HMAC-SHA256 ${scope}, SignedHeaders=host` }),
+      400,
+      'IncompleteSignature',
+    ],
+    ['of another operation', () => send('Action=<GetSessionToken>'), 400, 'InvalidAction'],
+  ])('refuses a request %s by its name on AWS', async (_name, answer, status, code) => {
+    const [answered, body] = await answer();
+    const error = `<Error><Type>Sender</Type><Code>${code}</Code><Message>[^<>]+</Message></Error><RequestId>`;
+    expect([answered, body]).toEqual([status, expect.stringMatching(error)]);
+    expect(body).toContain('<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">');
+  });
+
+  test.each([
+    ['throttle', { name: 'Throttling', status: 400 }],
+    ['error-before', { name: 'InternalFailure', status: 500 }],
+  ] as const)('answers the fault %s as on AWS', async (effect, failure) => {
+    const { remove } = front.faults.add({ match: { service: 'sts' }, effect });
+    const sts = new STSClient({ ...config, credentials: ADMIN });
+    expect(await failureOf(sts.send(new GetCallerIdentityCommand()))).toEqual(failure);
+    remove();
   });
 });
