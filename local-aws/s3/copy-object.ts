@@ -7,7 +7,7 @@ import { missing } from './object-operations.ts';
 import { decodeKey } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request } from './s3-request.ts';
-import { renderXml } from './xml.ts';
+import { renderXml, timestamp } from './xml.ts';
 
 /** The bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `KeyTooLongError`, `NotImplemented`. */
 export function copySource(header: string): { bucket: string; key: string } {
@@ -107,7 +107,7 @@ function sourceRange(header: string | string[] | undefined, { size }: StoredObje
 const etagOf = ({ digests }: Draft) => digests.get('MD5')?.toString('hex') ?? '';
 
 function copyResult({ lastModified, etag }: Pick<StoredObject, 'lastModified' | 'etag'>): Record<string, string> {
-  return { LastModified: new Date(lastModified).toISOString(), ETag: quoted(etag) };
+  return { LastModified: timestamp(lastModified), ETag: quoted(etag) };
 }
 
 function metadataDirective({ headers }: S3Request): 'COPY' | 'REPLACE' {

@@ -30,6 +30,12 @@ function childNodes(elements: XmlElements): XmlNode[] {
 
 const textOf = (value: string | number | boolean) => new XmlText(String(value));
 
+/**
+ * A time as S3 writes it in documents: in whole seconds, with three digits that are always zero.
+ * Source: LocalStack, tests of `.000Z` in answers of AWS (`test_s3_timestamp_precision`, `test_s3_list_operations.py`).
+ */
+export const timestamp = (milliseconds: number) => new Date(Math.floor(milliseconds / 1_000) * 1_000).toISOString();
+
 /** An element that was read: its text, or its children and attributes by name. */
 export type ReadElement = string | { readonly [name: string]: ReadElement | readonly ReadElement[] };
 
