@@ -1,5 +1,5 @@
 import type { ByteRange, StoredObject } from './bucket-files.ts';
-import { checkWrite } from './conditions.ts';
+import { conditionOf } from './conditions.ts';
 import type { Draft } from './described-file.ts';
 import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
@@ -38,7 +38,7 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
         message: 'This copy request is illegal because it is trying to copy an object to itself without changing it.',
       });
     }
-    const condition = () => checkWrite(headers, bucket.objects.find(key));
+    const condition = conditionOf(request, bucket.objects);
     condition();
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     const draft = await bucket.objects.receive(source.content(from.key), ['MD5']);

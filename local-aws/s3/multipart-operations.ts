@@ -1,5 +1,5 @@
 import { digestOf } from './checksums.ts';
-import { checkWrite } from './conditions.ts';
+import { conditionOf } from './conditions.ts';
 import { readDocument, receiveContent } from './content.ts';
 import type { Part, Upload } from './multipart-store.ts';
 import { keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
@@ -18,7 +18,11 @@ export function findUpload(bucket: Bucket, { key, query }: S3Request): Upload {
 }
 
 export const createMultipartUpload: Handler = async (bucket, { key, headers }) => {
-  const UploadId = await bucket.uploads.begin({ key, initiated: Date.now(), headers: keptHeaders(headers) });
+  const UploadId = await bucket.uploads.begin({
+    key,
+    initiated: bucket.objects.moment(),
+    headers: keptHeaders(headers),
+  });
   return { status: 200, body: renderXml('InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId }) };
 };
 
@@ -58,7 +62,7 @@ const PART_MIN_BYTES = 5 * 1024 * 1024;
  * answer again, and the object is not touched.
  */
 export const completeMultipartUpload: Handler = async (bucket, request) => {
-  const { key, headers, query } = request;
+  const { key, query } = request;
   const document = await readDocument(request, 'CompleteMultipartUpload');
   const listed = listedParts(document);
   const etag = joinedEtag(listed);
@@ -67,9 +71,10 @@ export const completeMultipartUpload: Handler = async (bucket, request) => {
 
   const upload = findUpload(bucket, request);
   const parts = findParts(listed, upload);
+  const holds = conditionOf(request, bucket.objects, upload.initiated);
   const condition = () => {
     findUpload(bucket, request); // It may have been completed or aborted while the parts were joined.
-    checkWrite(headers, bucket.objects.find(key));
+    holds();
   };
   condition();
   const draft = await bucket.objects.receive(bucket.uploads.content(upload.id, parts), []).catch((error) => {

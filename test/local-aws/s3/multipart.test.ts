@@ -108,10 +108,46 @@ describe('a completion', () => {
     const second = complete(late, [part], { IfNoneMatch: '*' });
     expect(await failureOf(second)).toEqual({ name: 'PreconditionFailed', status: 412 });
     expect(await head('taken')).toMatchObject({ ContentLength: 6 });
-    await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'taken' }));
-    await complete(late, [part], { IfNoneMatch: '*' });
+    await complete(late, [part]);
     expect(await head('taken')).toMatchObject({ ContentLength: LAST.length });
   });
+
+  const put = (Key: string) => s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'same' }));
+  const remove = (Key: string) => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key }));
+  const IF_SAME = { IfMatch: `"${md5(Buffer.from('same')).toString('hex')}"` };
+  test.each<[string, (key: string) => Promise<unknown>, { IfMatch: string } | { IfNoneMatch: '*' }, boolean]>([
+    ['If-None-Match: * after a deletion', remove, { IfNoneMatch: '*' }, true],
+    [
+      'If-None-Match: * after a write and a deletion',
+      (key) => put(key).then(() => remove(key)),
+      { IfNoneMatch: '*' },
+      true,
+    ],
+    ['If-Match after a write of the same content', put, IF_SAME, true],
+    [
+      'If-Match after a deletion and a write of the same content',
+      (key) => remove(key).then(() => put(key)),
+      IF_SAME,
+      true,
+    ],
+    ['If-Match without a change', async () => {}, IF_SAME, false],
+    ['If-Match after a change of another key', () => put('another'), IF_SAME, false],
+  ])(
+    'a completion with %s during the upload is a conflict only if its key has changed',
+    async (name, change, condition, isConflict) => {
+      await put(name);
+      const upload = await create(name);
+      const parts = [await send(upload, 1, LAST)];
+      await change(name);
+      const conflict = { name: 'ConditionalRequestConflict', status: 409 };
+      if (isConflict) expect(await failureOf(complete(upload, parts, condition))).toEqual(conflict);
+      else await complete(upload, parts, condition);
+      // Only an upload that begins after the change can fulfil the condition.
+      const again = await create(name);
+      if (isConflict) await complete(again, [await send(again, 1, LAST)], condition);
+      expect(await head(name)).toMatchObject({ ContentLength: LAST.length });
+    },
+  );
 
   test('a repeated completion gets the same answer, and does not restore a deleted object', async () => {
     const upload = await create('repeated');
