@@ -65,10 +65,17 @@ export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
     const source = sourceBucket(buckets, from);
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     const range = sourceRange(headers['x-amz-copy-source-range'], object);
-    const draft = await bucket.objects.receive(source.content(from.key, range), ['MD5']);
-    const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, etag: etagOf(draft) });
+    const { algorithm } = upload;
+    const draft = await bucket.objects.receive(source.content(from.key, range), [
+      'MD5',
+      ...(algorithm ? [algorithm] : []),
+    ]);
+    const checksum = algorithm && draft.digests.get(algorithm)?.toString('base64');
+    const fields = { partNumber, etag: etagOf(draft), ...(checksum && { checksum }) };
+    const part = await bucket.uploads.putPart(upload.id, draft, fields);
     if (!part) throw new S3Error('NoSuchUpload');
-    return { status: 200, body: renderXml('CopyPartResult', copyResult(part)) };
+    const result = { ...copyResult(part), ...(algorithm && { [`Checksum${algorithm}`]: checksum }) };
+    return { status: 200, body: renderXml('CopyPartResult', result) };
   };
 }
 

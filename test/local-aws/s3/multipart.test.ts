@@ -15,9 +15,11 @@ import {
   PutObjectCommand,
   UploadPartCommand,
   type UploadPartCommandInput,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../../local-aws/s3/checksums.ts';
 import type { ObjectCreated } from '../../../local-aws/s3/s3-request.ts';
 import { ADMIN, BUCKET, failureOf, frontOfFile, s3Client, temporaryDirectory } from '../aws-front/front.ts';
 
@@ -38,6 +40,11 @@ type Upload = Awaited<ReturnType<typeof create>>;
 const send = async (upload: Upload, PartNumber: number, Body: Buffer, more: Partial<UploadPartCommandInput> = {}) => {
   const { ETag } = await s3.send(new UploadPartCommand({ ...upload, PartNumber, Body, ...more }));
   return { PartNumber, ETag };
+};
+const sendSummed = async (upload: Upload, PartNumber: number, Body: Buffer, algorithm: 'SHA256' | 'CRC32') => {
+  const part = { ...upload, PartNumber, Body, ChecksumAlgorithm: algorithm };
+  const { ETag, ChecksumSHA256, ChecksumCRC32 } = await s3.send(new UploadPartCommand(part));
+  return { PartNumber, ETag, ChecksumSHA256, ChecksumCRC32 };
 };
 const complete = (upload: Upload, Parts: CompletedPart[], more: Partial<CompleteMultipartUploadCommandInput> = {}) =>
   s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts }, ...more }));
@@ -176,12 +183,61 @@ describe('a completion', () => {
 });
 
 describe('a checksum', () => {
-  test('an upload with a checksum of the whole is refused, and so is a part that is listed with one', async () => {
-    const notImplemented = { name: 'NotImplemented', status: 501 };
-    expect(await failureOf(create('summed', { ChecksumAlgorithm: 'SHA256' }))).toEqual(notImplemented);
-    const upload = await create('summed');
-    const part = await send(upload, 1, LAST, { ChecksumAlgorithm: 'SHA256' });
-    expect(await failureOf(complete(upload, [{ ...part, ChecksumSHA256: 'x' }]))).toEqual(notImplemented);
+  const OTHER = { SHA256: 'CRC32', CRC32: 'SHA256' } as const;
+
+  test.each(['SHA256', 'CRC32'] as const)('of the algorithm %s is that of its parts', async (algorithm) => {
+    const source = { Bucket: BUCKET, Key: `source ${algorithm}` };
+    await s3.send(new PutObjectCommand({ ...source, Body: 'copied' }));
+    const upload = await create(`summed ${algorithm}`, { ChecksumAlgorithm: algorithm });
+    const sums = [await sendSummed(upload, 1, FIRST, algorithm)];
+    const copy = { ...upload, PartNumber: 2, CopySource: `${BUCKET}/${encodeURIComponent(source.Key)}` };
+    const { CopyPartResult: copied } = await s3.send(new UploadPartCopyCommand(copy));
+    const name = `Checksum${algorithm}` as const;
+    const parts = [...sums, { PartNumber: 2, ETag: copied?.ETag, [name]: copied?.[name] }];
+    const digests = [FIRST, Buffer.from('copied')].map((bytes) => digestOf(algorithm, bytes));
+    expect(parts.map((part) => part[name])).toEqual(digests.map((digest) => digest.toString('base64')));
+    const sum = { [name]: `${digestOf(algorithm, ...digests).toString('base64')}-2`, ChecksumType: 'COMPOSITE' };
+    const { $metadata: _, ...answer } = await complete(upload, parts);
+    expect(answer).toMatchObject(sum);
+    expect(await complete(upload, parts)).toMatchObject(answer);
+    expect(await head(upload.Key)).toMatchObject(sum);
+  });
+
+  test.each<['SHA256' | 'CRC32', Partial<UploadPartCommandInput>]>([
+    ['SHA256', { ChecksumAlgorithm: OTHER.SHA256 }],
+    ['CRC32', { ChecksumAlgorithm: OTHER.CRC32 }],
+    ['SHA256', { ChecksumCRC32: 'AAAAAA==' }],
+    ['SHA256', {}],
+  ])('of a part of an upload with %s is refused when the part has %j', async (algorithm, more) => {
+    const upload = await create('other', { ChecksumAlgorithm: algorithm });
+    const refused = send(upload, 1, LAST, more);
+    await expect(refused).rejects.toMatchObject({ name: 'InvalidRequest', $metadata: { httpStatusCode: 400 } });
+    await expect(refused).rejects.toThrow(
+      `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}, actual checksum Type: `,
+    );
+    expect(partsOf(upload)).toEqual([]);
+  });
+
+  test('of a part is taken whatever its algorithm, when its upload has none', async () => {
+    const upload = await create('free');
+    const sent = await sendSummed(upload, 1, LAST, 'SHA256');
+    expect(await failureOf(complete(upload, [sent]))).toEqual({ name: 'InvalidPart', status: 400 });
+    await complete(upload, [{ PartNumber: 1, ETag: sent.ETag }]);
+    expect((await head('free')).ChecksumType).toBeUndefined();
+  });
+
+  test.each<[string, { ChecksumSHA256?: string }, string]>([
+    ['without the checksum of a part', {}, 'InvalidRequest'],
+    ['with another checksum of a part', { ChecksumSHA256: 'A'.repeat(43).concat('=') }, 'InvalidPart'],
+  ])('is missed by a completion %s', async (_name, listed, name) => {
+    const upload = await create('unlisted', { ChecksumAlgorithm: 'SHA256' });
+    const { ETag } = await sendSummed(upload, 1, LAST, 'SHA256');
+    expect(await failureOf(complete(upload, [{ PartNumber: 1, ETag, ...listed }]))).toEqual({ name, status: 400 });
+  });
+
+  test.each(['SHA1', 'CRC64NVME'] as const)('of the algorithm %s is not implemented', async (algorithm) => {
+    const refused = create('summed', { ChecksumAlgorithm: algorithm });
+    expect(await failureOf(refused)).toEqual({ name: 'NotImplemented', status: 501 });
   });
 
   test('a part with a checksum that does not match is refused', async () => {
