@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 
 /** Every document of the project, as a path from its root. */
-export const DOCUMENTS = globSync(['*.md', '{clients/*,examples,local-aws,test}/*.md', 'docs/**/*.md'], { cwd: ROOT });
+export const DOCUMENTS = globSync(['*.md', '{clients/*,examples,local-aws,test,test/local-aws}/*.md', 'docs/**/*.md'], {
+  cwd: ROOT,
+});
 
 /**
  * Finds the references of a document that lead nowhere. It checks paths in code spans that begin with a folder of the project, and

@@ -88,7 +88,7 @@ async function applyFault(
   switch (effect) {
     case 'throttle':
       throw call.throttled();
-    case 'transaction-conflict':
+    case 'conflict':
       throw call.conflict?.(table) ?? new Problem('internal-error');
     case 'error-before':
       throw new Problem('internal-error');

@@ -36,10 +36,7 @@ export function authenticate(
 ): Identity {
   const authorization = readAuthorization(message);
   if (!authorization) return { caller: ANONYMOUS };
-  const caller = options.principals.get(authorization.accessKeyId);
-  if (!caller) throw new Problem('unknown-access-key');
-  // No principal of the local AWS has temporary credentials.
-  if (authorization.sessionToken !== undefined) throw new Problem('invalid-token');
+  const caller = findCaller(authorization, options.principals);
   const payloadHash = options.payloadHash(authorization);
   const { scope, timestamp, signedHeaders, place } = authorization;
   if (scope.region !== options.account.region) {
@@ -52,6 +49,22 @@ export function authenticate(
     throw new Problem('signature-mismatch', expected.canonicalRequest);
   }
   return { caller, signed: { place, ageMilliseconds: Date.now() - parseTimestamp(timestamp), payloadHash } };
+}
+
+/**
+ * Finds the owner of the access key. Without its session token AWS does not know a temporary key, and with another token it refuses any key.
+ * Source: reports of `InvalidAccessKeyId` for a forgotten token (ex-aws/ex_aws #37, MathieuLoutre/grunt-aws-s3 #38), and of `InvalidToken`
+ * (s3tools/s3cmd #297, aws/aws-sdk-js #4129).
+ */
+function findCaller(
+  { accessKeyId, sessionToken }: Authorization,
+  principals: ReadonlyMap<string, Principal>,
+): Principal {
+  const caller = principals.get(accessKeyId);
+  const isForgotten = caller?.sessionToken !== undefined && sessionToken === undefined;
+  if (!caller || isForgotten) throw new Problem('unknown-access-key');
+  if (sessionToken !== caller.sessionToken) throw new Problem('invalid-token');
+  return caller;
 }
 
 function checkTime({ timestamp, expiresSeconds }: Authorization, clockSkewSeconds: number): void {

@@ -102,7 +102,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   const protocolOf = createRouter(
     s3Protocol({ server, gate, corsRules, onUnexpected }),
     new Map([
-      ['sts', callerIdentityProtocol(account)],
+      ['sts', callerIdentityProtocol(account, onUnexpected)],
       ...jsonServices.map((service) => [service.name, jsonProtocol(service, onUnexpected)] as const),
     ]),
   );
@@ -146,8 +146,14 @@ function signedFor(message: Message): string | undefined {
   }
 }
 
-/** No request to S3 has `X-Amz-Target`. So an unsigned request with that header gets the error of a service with JSON requests. */
-const targetOf = ({ headers }: Message) => (headers['x-amz-target'] === undefined ? undefined : 'dynamodb');
+/**
+ * The service that words the refusal of a request without a readable signature. No request to S3 has `X-Amz-Target`: only the services with
+ * JSON requests, which all word it alike. Requests to STS are forms.
+ */
+function targetOf({ headers }: Message): string | undefined {
+  if (headers['x-amz-target'] !== undefined) return 'dynamodb';
+  return headers['content-type']?.startsWith('application/x-www-form-urlencoded') ? 'sts' : undefined;
+}
 
 function unknownService(name: string): Protocol {
   return {

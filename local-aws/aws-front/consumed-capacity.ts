@@ -72,10 +72,10 @@ export function missingUnits(
 }
 
 /** For each write to an index in a transaction, the engine charges this many units. */
-const ENGINE_INDEX_UNITS = 4;
+const ENGINE_INDEX_UNITS = 2;
 
 /**
- * What a transaction cost. The engine gives no true figure for the items: 4 units for one item, and also 4 for several. DynamoDB
+ * What a transaction cost. The engine gives no true figure for the items: 2 units for one item, and also 2 for several of one size. DynamoDB
  * charges two writes per item, and one unit per write to an index. Each item is counted here as one of at most 1 KB.
  * Sources: DynamoDB Developer Guide, "Capacity management for transactions"; for indexes: aws/agent-toolkit-for-aws,
  * `calculate_costs.py`.

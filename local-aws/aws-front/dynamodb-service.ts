@@ -34,11 +34,14 @@ export function createDynamoDbService(engine: DynamoDbEngine, account: Account, 
           return perform(engine, operation, input, tables);
         },
         throttled: () => throttled(operation, tables),
-        conflict: (table) => conflict(operation, tables, table),
+        ...(CAN_CONFLICT.has(operation) && { conflict: (table) => conflict(operation, tables, table) }),
       };
     },
   };
 }
+
+/** The operations that can conflict with a transaction. */
+const CAN_CONFLICT = new Set(['TransactWriteItems', 'PutItem', 'UpdateItem', 'DeleteItem']);
 
 /** The parts of a DynamoDB request that decide which tables it touches and what it costs. */
 interface DynamoDbInput {

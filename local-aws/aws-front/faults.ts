@@ -5,8 +5,8 @@ import type { Call, ServiceName } from './protocol.ts';
 /**
  * What a fault does to a call. The call is performed only where this list says so.
  * - `throttle`: the service answers with its own error for calls that are too frequent.
- * - `transaction-conflict`: DynamoDB refuses the call because of another transaction on the same item. It applies only to calls that can
- *   conflict: transactions, and writes of one item.
+ * - `conflict`: the call is refused because of another at the same time: by DynamoDB because of a transaction on the same item, by S3 because
+ *   of a change of the same key. It applies only to calls that can conflict: transactions, writes of one item, and conditional writes to S3.
  * - `error-before`: the answer is a 500.
  * - `error-after`: the call is performed, but the answer is a 500.
  * - `timeout`: there is no answer.
@@ -20,7 +20,7 @@ import type { Call, ServiceName } from './protocol.ts';
  */
 export type FaultEffect =
   | 'throttle'
-  | 'transaction-conflict'
+  | 'conflict'
   | 'error-before'
   | 'error-after'
   | 'timeout'
@@ -30,11 +30,9 @@ export type FaultEffect =
   | { readonly answeredAfter: Promise<unknown> }
   | { readonly lateBy: number | Promise<unknown> };
 
-/** The operations that can conflict with a transaction. */
-const CAN_CONFLICT = new Set(['TransactWriteItems', 'PutItem', 'UpdateItem', 'DeleteItem']);
-
 /** What the predicate of a fault sees of a call. */
-export interface FaultSubject extends Pick<Call, 'service' | 'operation' | 'tables' | 'input' | 'bucket' | 'key'> {
+export interface FaultSubject
+  extends Pick<Call, 'service' | 'operation' | 'tables' | 'input' | 'bucket' | 'key' | 'conflict'> {
   /** The name of the principal that makes the call. */
   readonly principal: string;
 }
@@ -128,7 +126,7 @@ export function createFaults(): FaultSource {
     take(subject) {
       for (const state of active) {
         const { match, effect, times = 'always', every = 1 } = state.fault;
-        if (effect === 'transaction-conflict' && !CAN_CONFLICT.has(subject.operation)) continue;
+        if (effect === 'conflict' && !subject.conflict) continue;
         if (!fitsSafely(state, subject) || (times !== 'always' && state.hits >= times)) continue;
         state.seen += 1;
         if (state.seen % every !== 0) continue;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LogEvent, LogGroups } from '../logs/log-groups.ts';
 import { JsonError, type JsonService, jsonReply } from './json-protocol.ts';
+import { acceptedEvents } from './log-events.ts';
 import type { Account } from './principals.ts';
 
 interface Input {
@@ -63,9 +64,10 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
         if (!groups.hasStream(group, logStreamName)) {
           throw new JsonError('ResourceNotFoundException', 'The specified log stream does not exist.');
         }
-        for (const { message, timestamp } of logEvents)
+        const { accepted, ...rejected } = acceptedEvents(logEvents, Date.now());
+        for (const { message, timestamp } of accepted)
           groups.append(group, message, { timestamp, stream: logStreamName });
-        return {};
+        return rejected;
       },
     },
     StartQuery: {

@@ -58,14 +58,18 @@ export function createPrincipals(initial: readonly Principal[]): Principals {
   return { byKey, add, addPolicy };
 }
 
+/** As long as tokens of AWS often are. In base64 it also has the characters that a URL must escape. */
+const TOKEN_BYTES = 600;
+
 /**
- * The access key of a function or a distribution. It is derived from the name, so that a URL that was signed before a restart
- * is still valid after the restart. The key gives access to nothing but this machine's own loopback address.
+ * The temporary credentials of a function or a distribution. They are derived from the name, so that a URL that was signed before a restart
+ * is still valid after the restart. Unlike those of AWS they never end. They give access to nothing but this machine's own loopback address.
  */
-export function credentialsOf(name: string): Credentials {
+export function credentialsOf(name: string): Required<Credentials> {
   const digest = (purpose: string) => createHash('sha256').update(`${purpose}/${name}`).digest('hex');
   return {
     accessKeyId: `ASIA${digest('access key').slice(0, 16).toUpperCase()}`,
     secretAccessKey: digest('secret').slice(0, 40),
+    sessionToken: createHash('shake256', { outputLength: TOKEN_BYTES }).update(name).digest('base64'),
   };
 }

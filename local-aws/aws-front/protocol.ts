@@ -42,7 +42,7 @@ export interface Call {
   perform(): Promise<PerformedReply>;
   /** The error by which the service refuses it as too frequent. */
   throttled(): Error;
-  /** The error by which DynamoDB refuses it because of another transaction on an item of that table. */
+  /** The error by which it is refused because of another call at the same time; for DynamoDB, on an item of that table. */
   conflict?(table: string | undefined): Error;
 }
 

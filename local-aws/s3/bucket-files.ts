@@ -38,6 +38,9 @@ export class BucketFiles {
   readonly #objects: string;
   readonly #drafts: string;
   readonly #index: Map<string, StoredObject>;
+  /** When the keys were deleted that have no object. It is forgotten with the process. */
+  readonly #deletedAt = new Map<string, number>();
+  #lastMoment = 0;
   #sortedKeys: string[] | undefined;
 
   private constructor(directory: string, index: Map<string, StoredObject>) {
@@ -56,6 +59,17 @@ export class BucketFiles {
 
   find(key: string): StoredObject | undefined {
     return this.#index.get(key);
+  }
+
+  /** The time in epoch milliseconds, but later than every moment before, so that it tells which of two events was first. */
+  moment(): number {
+    this.#lastMoment = Math.max(Date.now(), this.#lastMoment + 1);
+    return this.#lastMoment;
+  }
+
+  /** The moment at which the object of that key was written or deleted last; 0 when that is not known. */
+  changedAt(key: string): number {
+    return this.#index.get(key)?.lastModified ?? this.#deletedAt.get(key) ?? 0;
   }
 
   /**
@@ -84,7 +98,7 @@ export class BucketFiles {
     fields: Omit<StoredObject, 'size' | 'lastModified'>,
     step: { before?: () => void; after?: () => void } = {},
   ): Promise<StoredObject> {
-    const object: StoredObject = { ...fields, size: draft.size, lastModified: Date.now() };
+    const object: StoredObject = { ...fields, size: draft.size, lastModified: this.moment() };
     try {
       await finishDraft(draft, object);
       step.before?.();
@@ -97,6 +111,7 @@ export class BucketFiles {
     }
     if (!this.#index.has(object.key)) this.#sortedKeys = undefined;
     this.#index.set(object.key, object);
+    this.#deletedAt.delete(object.key);
     step.after?.();
     return object;
   }
@@ -106,6 +121,7 @@ export class BucketFiles {
     if (!this.#index.has(key)) return;
     rmSync(this.#path(key), { force: true });
     this.#index.delete(key);
+    this.#deletedAt.set(key, this.moment());
     this.#sortedKeys = undefined;
   }
 

@@ -8,12 +8,43 @@ export type Algorithm = 'MD5' | ChecksumAlgorithm;
 
 /** S3 also knows SHA1, CRC32C and CRC64NVME. The service uses none of them, so the local S3 answers `NotImplemented`. */
 const CHECKSUM_ALGORITHMS = ['CRC32', 'SHA256'] as const;
-type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
+export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm;
-  /** The checksum in base64. */
+  /** The checksum in base64. If it was made from the checksums of parts, their number follows after a hyphen. */
   readonly value: string;
+}
+
+export const typeOf = ({ value }: Checksum) => (value.includes('-') ? 'COMPOSITE' : 'FULL_OBJECT');
+
+/** The checksum of a whole whose parts have these checksums. */
+export function compositeOf(algorithm: ChecksumAlgorithm, parts: readonly string[]): Checksum {
+  const digest = digestOf(algorithm, ...parts.map((value) => Buffer.from(value, 'base64')));
+  return { algorithm, value: `${digest.toString('base64')}-${parts.length}` };
+}
+
+/** The algorithm with which an upload in parts begins. @throws S3Error `NotImplemented` for one that is not known here. */
+export function uploadAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
+  const named = headers['x-amz-checksum-algorithm'];
+  const algorithm = CHECKSUM_ALGORITHMS.find((known) => known === named);
+  if (named === undefined || algorithm) return algorithm;
+  throw new S3Error('NotImplemented', { details: { Header: 'x-amz-checksum-algorithm', Value: String(named) } });
+}
+
+/**
+ * Refuses a part that announces another checksum than its upload, or none. An upload without an algorithm takes every part.
+ * @throws S3Error `InvalidRequest`.
+ * Source: LocalStack, answers of AWS recorded for `TestS3MultipartUploadChecksum` (composite and default); for a part without a checksum,
+ * versity/versitygw #1342.
+ */
+export function checkPartAlgorithm(headers: IncomingHttpHeaders, expected: ChecksumAlgorithm | undefined): void {
+  const actual = announcedAlgorithm(headers);
+  if (expected === undefined || actual === expected) return;
+  const types = [expected, actual ?? 'null'].map((type) => type.toLowerCase());
+  throw new S3Error('InvalidRequest', {
+    message: `Checksum Type mismatch occurred, expected checksum Type: ${types[0]}, actual checksum Type: ${types[1]}`,
+  });
 }
 
 const CHECKSUM_BYTES: Record<ChecksumAlgorithm, number> = { CRC32: 4, SHA256: 32 };

@@ -1,5 +1,5 @@
 import type { ByteRange, StoredObject } from './bucket-files.ts';
-import { checkWrite } from './conditions.ts';
+import { conditionOf } from './conditions.ts';
 import type { Draft } from './described-file.ts';
 import { findUpload, partNumberOf } from './multipart-operations.ts';
 import { checksumElements, keptHeaders, quoted } from './object-headers.ts';
@@ -7,7 +7,7 @@ import { missing } from './object-operations.ts';
 import { decodeKey } from './operation.ts';
 import { S3Error } from './s3-error.ts';
 import type { Bucket, Handler, S3Request } from './s3-request.ts';
-import { renderXml } from './xml.ts';
+import { renderXml, timestamp } from './xml.ts';
 
 /** The bucket and key that a copy reads. @throws S3Error `InvalidArgument`, `InvalidURI`, `KeyTooLongError`, `NotImplemented`. */
 export function copySource(header: string): { bucket: string; key: string } {
@@ -38,7 +38,7 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
         message: 'This copy request is illegal because it is trying to copy an object to itself without changing it.',
       });
     }
-    const condition = () => checkWrite(headers, bucket.objects.find(key));
+    const condition = conditionOf(request, bucket.objects);
     condition();
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     const draft = await bucket.objects.receive(source.content(from.key), ['MD5']);
@@ -65,10 +65,17 @@ export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
     const source = sourceBucket(buckets, from);
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     const range = sourceRange(headers['x-amz-copy-source-range'], object);
-    const draft = await bucket.objects.receive(source.content(from.key, range), ['MD5']);
-    const part = await bucket.uploads.putPart(upload.id, draft, { partNumber, etag: etagOf(draft) });
+    const { algorithm } = upload;
+    const draft = await bucket.objects.receive(source.content(from.key, range), [
+      'MD5',
+      ...(algorithm ? [algorithm] : []),
+    ]);
+    const checksum = algorithm && draft.digests.get(algorithm)?.toString('base64');
+    const fields = { partNumber, etag: etagOf(draft), ...(checksum && { checksum }) };
+    const part = await bucket.uploads.putPart(upload.id, draft, fields);
     if (!part) throw new S3Error('NoSuchUpload');
-    return { status: 200, body: renderXml('CopyPartResult', copyResult(part)) };
+    const result = { ...copyResult(part), ...(algorithm && { [`Checksum${algorithm}`]: checksum }) };
+    return { status: 200, body: renderXml('CopyPartResult', result) };
   };
 }
 
@@ -107,7 +114,7 @@ function sourceRange(header: string | string[] | undefined, { size }: StoredObje
 const etagOf = ({ digests }: Draft) => digests.get('MD5')?.toString('hex') ?? '';
 
 function copyResult({ lastModified, etag }: Pick<StoredObject, 'lastModified' | 'etag'>): Record<string, string> {
-  return { LastModified: new Date(lastModified).toISOString(), ETag: quoted(etag) };
+  return { LastModified: timestamp(lastModified), ETag: quoted(etag) };
 }
 
 function metadataDirective({ headers }: S3Request): 'COPY' | 'REPLACE' {

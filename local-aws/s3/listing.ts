@@ -1,7 +1,7 @@
 import { quoted } from './object-headers.ts';
 import { S3Error } from './s3-error.ts';
 import type { Handler } from './s3-request.ts';
-import { renderXml } from './xml.ts';
+import { renderXml, timestamp } from './xml.ts';
 
 /** S3 gives at most this many entries in one answer. */
 const PAGE_MAX = 1000;
@@ -20,7 +20,7 @@ export const listObjects: Handler = (bucket, { query }) => {
     if (!object) return [];
     return {
       Key: key,
-      LastModified: new Date(object.lastModified).toISOString(),
+      LastModified: timestamp(object.lastModified),
       ETag: quoted(object.etag),
       ChecksumAlgorithm: object.checksum?.algorithm,
       Size: object.size,
@@ -54,7 +54,7 @@ export const listMultipartUploads: Handler = (bucket, { query }) => {
       Key: key,
       UploadId: id,
       StorageClass: 'STANDARD',
-      Initiated: new Date(initiated).toISOString(),
+      Initiated: timestamp(initiated),
     })),
   });
   return { status: 200, body };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, renameSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Checksum, ChecksumAlgorithm } from './checksums.ts';
 import { type Draft, discardDraft, finishDraft, readRecord } from './described-file.ts';
 
 export interface Part {
@@ -9,6 +10,8 @@ export interface Part {
   readonly size: number;
   readonly etag: string;
   readonly lastModified: number;
+  /** Its checksum in base64; only if its upload has an algorithm. */
+  readonly checksum?: string;
 }
 
 /** What is known of an upload when it begins. */
@@ -16,6 +19,7 @@ interface UploadRecord {
   readonly key: string;
   readonly initiated: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly algorithm?: ChecksumAlgorithm;
 }
 
 export interface Upload extends UploadRecord {
@@ -27,10 +31,11 @@ interface MutableUpload extends Upload {
   readonly parts: Map<number, Part>;
 }
 
-/** An upload that has ended. The ETag is that of its object; there is none when the upload was aborted. */
+/** An upload that has ended. ETag and checksum are those of its object; there are none when the upload was aborted. */
 interface EndedUpload {
   readonly key: string;
   readonly etag?: string;
+  readonly checksum?: Checksum;
 }
 
 /** How many ended uploads are remembered. S3 remembers them for some hours; here they are forgotten with the process. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredObject } from './bucket-files.ts';
-import type { Checksum } from './checksums.ts';
+import { type Checksum, typeOf } from './checksums.ts';
 import { S3Error } from './s3-error.ts';
 
 const KEPT = [
@@ -61,12 +61,12 @@ export function checksumHeaders(checksum: Checksum | undefined): Record<string, 
   if (!checksum) return {};
   return {
     [`x-amz-checksum-${checksum.algorithm.toLowerCase()}`]: checksum.value,
-    'x-amz-checksum-type': 'FULL_OBJECT',
+    'x-amz-checksum-type': typeOf(checksum),
   };
 }
 
 /** The checksum as an element of a document. */
 export function checksumElements(checksum: Checksum | undefined): Record<string, string> {
   if (!checksum) return {};
-  return { [`Checksum${checksum.algorithm}`]: checksum.value, ChecksumType: 'FULL_OBJECT' };
+  return { [`Checksum${checksum.algorithm}`]: checksum.value, ChecksumType: typeOf(checksum) };
 }

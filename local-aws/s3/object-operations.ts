@@ -1,5 +1,5 @@
 import type { ByteRange, StoredObject } from './bucket-files.ts';
-import { checkRead, checkWrite, requestedRange } from './conditions.ts';
+import { checkRead, conditionOf, requestedRange } from './conditions.ts';
 import { receiveContent } from './content.ts';
 import { checksumHeaders, describingHeaders, keptHeaders, quoted, writtenHeaders } from './object-headers.ts';
 import { S3Error } from './s3-error.ts';
@@ -9,7 +9,7 @@ import type { Handler, S3Request, S3Response } from './s3-request.ts';
 export const putObject: Handler = async (bucket, request) => {
   const { key, headers } = request;
   const kept = keptHeaders(headers);
-  const condition = () => checkWrite(headers, bucket.objects.find(key));
+  const condition = conditionOf(request, bucket.objects);
   condition(); // Checked now, so that a request which must fail is refused before its content is read; and again at the end.
   const { draft, digests } = await receiveContent(bucket, request);
   const { md5: etag, checksum } = digests;

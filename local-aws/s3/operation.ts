@@ -8,6 +8,8 @@ interface OperationDefinition {
   readonly isCopy?: true;
   /** Other query parameters that it takes. */
   readonly takes?: readonly string[];
+  /** The `x-amz-` headers that only this operation takes. */
+  readonly headers?: readonly string[];
 }
 
 /** The operations of the server. The first definition that fits a request is its operation. */
@@ -25,7 +27,7 @@ export const OPERATIONS = {
     marks: ['uploads'],
     takes: ['prefix'],
   },
-  CreateMultipartUpload: { method: 'POST', target: 'key', marks: ['uploads'] },
+  CreateMultipartUpload: { method: 'POST', target: 'key', marks: ['uploads'], headers: ['x-amz-checksum-algorithm'] },
   CompleteMultipartUpload: { method: 'POST', target: 'key', marks: ['uploadId'] },
   UploadPartCopy: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'], isCopy: true },
   UploadPart: { method: 'PUT', target: 'key', marks: ['partNumber', 'uploadId'] },
@@ -87,7 +89,8 @@ export function recogniseOperation(method: string, url: string, headers: Readonl
       (definition.isCopy ?? false) === 'x-amz-copy-source' in headers &&
       parameters.every((name) => definition.marks?.includes(name) || definition.takes?.includes(name)),
   );
-  const unknownHeader = Object.keys(headers).find((name) => name.startsWith('x-amz-') && !KNOWN_HEADERS.test(name));
+  const isKnown = (name: string) => KNOWN_HEADERS.test(name) || found?.[1].headers?.includes(name);
+  const unknownHeader = Object.keys(headers).find((name) => name.startsWith('x-amz-') && !isKnown(name));
   if (bucket === '' || !found || unknownHeader) {
     throw new S3Error('NotImplemented', {
       details: { Request: `${method} ${url}`, ...(unknownHeader && { Header: unknownHeader }) },

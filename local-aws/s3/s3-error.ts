@@ -7,6 +7,10 @@ const S3_ERRORS = {
   AuthorizationHeaderMalformed: { status: 400, message: 'The authorization header is malformed.' },
   AuthorizationQueryParametersError: { status: 400, message: 'Error parsing the query parameters of the signature.' },
   BadDigest: { status: 400, message: 'The checksum you specified did not match the calculated checksum.' },
+  ConditionalRequestConflict: {
+    status: 409,
+    message: 'The conditional request cannot succeed due to a conflicting operation against this resource.',
+  },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
   IncompleteBody: {
@@ -96,6 +100,6 @@ export class S3Error extends Error {
   /** The body of the answer. */
   toXml(requestId: string): string {
     const { code: Code, message: Message, details } = this;
-    return renderXml('Error', { Code, Message, ...details, RequestId: requestId }, { namespace: false });
+    return renderXml('Error', { Code, Message, ...details, RequestId: requestId }, { namespace: null });
   }
 }

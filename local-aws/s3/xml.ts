@@ -6,11 +6,16 @@ interface XmlElements {
   readonly [name: string]: XmlContent;
 }
 
-const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
+/** The namespace of S3's documents. Only its errors have none. */
+const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** An XML document as S3 writes it. Only S3's errors have no namespace. */
-export function renderXml(root: string, content: XmlElements, { namespace = true } = {}): string {
-  const document = new XmlNode(root, childNodes(content)).a('xmlns', namespace ? NAMESPACE : undefined);
+/** An XML document as AWS writes it. */
+export function renderXml(
+  root: string,
+  content: XmlElements,
+  { namespace = S3_NAMESPACE }: { namespace?: string | null } = {},
+): string {
+  const document = new XmlNode(root, childNodes(content)).a('xmlns', namespace);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${document}`;
 }
 
@@ -24,6 +29,12 @@ function childNodes(elements: XmlElements): XmlNode[] {
 }
 
 const textOf = (value: string | number | boolean) => new XmlText(String(value));
+
+/**
+ * A time as S3 writes it in documents: in whole seconds, with three digits that are always zero.
+ * Source: LocalStack, tests of `.000Z` in answers of AWS (`test_s3_timestamp_precision`, `test_s3_list_operations.py`).
+ */
+export const timestamp = (milliseconds: number) => new Date(Math.floor(milliseconds / 1_000) * 1_000).toISOString();
 
 /** An element that was read: its text, or its children and attributes by name. */
 export type ReadElement = string | { readonly [name: string]: ReadElement | readonly ReadElement[] };

@@ -43,8 +43,8 @@ export const bucket = required('UPLOADS_BUCKET');
  */
 const CACHE_CONTROL = 'public, max-age=3600, stale-if-error=0';
 
-/** The statuses of S3 for a PUT with `If-None-Match: *`: 412 when there is an object, 409 when one is being stored at this moment. */
-const TAKEN: ReadonlySet<number | undefined> = new Set([412, 409]);
+/** How often `occupy` tries when other calls change the key at the same time. */
+const OCCUPY_TRIES = 3;
 
 /** {@link ObjectStore} in S3. */
 export const objectStore: ObjectStore = {
@@ -91,10 +91,17 @@ export const objectStore: ObjectStore = {
   },
 
   async occupy(key) {
-    try {
-      await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, ContentLength: 0, IfNoneMatch: '*' }));
-    } catch (error) {
-      if (!(error instanceof S3ServiceException && TAKEN.has(error.$metadata.httpStatusCode))) throw error;
+    for (let tries = 1; ; tries++) {
+      try {
+        await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, ContentLength: 0, IfNoneMatch: '*' }));
+        return;
+      } catch (error) {
+        const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+        if (status === 412) return;
+        // Another call has changed the key meanwhile. Whether there is an object now only the next attempt tells.
+        // Source: S3 API, `If-None-Match` of "PutObject".
+        if (status !== 409 || tries === OCCUPY_TRIES) throw error;
+      }
     }
   },
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TABLE_OPERATIONS } from '../../local-aws/aws-front/dynamodb-service.ts';
@@ -35,6 +35,12 @@ test('the README of the local AWS names files that exist', () => {
   for (const file of files) {
     expect(() => readFileSync(join(FOLDER, file?.startsWith('infra/') ? '..' : '', String(file)))).not.toThrow();
   }
+});
+
+test('the page of evidence names the tests that exist, each at least once', () => {
+  const page = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  const tests = globSync('**/*.test.ts', { cwd: import.meta.dirname });
+  expect([...new Set(quoted(page, /`([\w/-]+\.test\.ts)`/g))].sort()).toEqual(tests.sort());
 });
 
 test('the servers have the ports that the README of the local AWS names', async () => {

@@ -79,7 +79,7 @@ const remove = ({ byKey }: TestAccount, id: unknown) => retryOn503(() => byKey.r
 async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
   const fault = service.front.faults.add({
     match: { service: 'dynamodb', operation: 'TransactWriteItems' },
-    effect: 'transaction-conflict',
+    effect: 'conflict',
     every: 3,
   });
   const result = await run().finally(fault.remove);

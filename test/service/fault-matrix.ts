@@ -62,7 +62,7 @@ export interface MatrixFault extends Pick<CallFault, 'reach'> {
 export const FAULTS: readonly MatrixFault[] = [
   { effect: 'cut-after', reach: 'once' },
   { effect: 'throttle', reach: 'once' },
-  { effect: 'transaction-conflict', reach: 'once' },
+  { effect: 'conflict', reach: 'once' },
   { effect: 'error-after', reach: 'for good' },
   { effect: 'error-before', reach: 'and all after it' },
   { effect: 'late', reach: 'once', happens: 'after the answer' },

@@ -182,7 +182,7 @@ async function loseRaces(): Promise<void> {
   for (const [label, settle] of ways) {
     const ticket = await arrived('lost');
     const principal = service.lambda.find(label).roleArn.split('/').at(-1) ?? '';
-    const conflict: Fault = { match: { principal, operation: 'TransactWriteItems' }, effect: 'transaction-conflict' };
+    const conflict: Fault = { match: { principal, operation: 'TransactWriteItems' }, effect: 'conflict' };
     const settled = await withFault(service, conflict, async (fault) => {
       const settling = settle(ticket);
       await expect.poll(() => fault.hits).toBeGreaterThan(0);

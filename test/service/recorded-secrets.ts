@@ -19,7 +19,7 @@ export function leaksIn(lines: readonly string[]): string[] {
   });
 }
 
-const SECRET_PARAMETERS = ['state', 'nonce', 'code', 'code_challenge', 'X-Amz-Signature'];
+const SECRET_PARAMETERS = ['state', 'nonce', 'code', 'code_challenge', 'X-Amz-Signature', 'X-Amz-Security-Token'];
 
 function recordUrl(text: string): void {
   const url = URL.parse(text);

@@ -77,7 +77,9 @@ async function recordOwnSecrets(): Promise<void> {
   }
   client.destroy();
   for (const label of ['GetFileFunction', 'UploadFileFunction', 'StartLoginFunction']) {
-    recordSecret('secret access key', service.lambda.find(label).credentials.secretAccessKey);
+    const { secretAccessKey, sessionToken } = service.lambda.find(label).credentials;
+    recordSecret('secret access key', secretAccessKey);
+    recordSecret('session token', sessionToken);
   }
 }
 

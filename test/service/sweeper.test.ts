@@ -151,7 +151,7 @@ test('a completion that goes on after its ticket has ended makes no file, and it
   const account = await service.newAccount();
   const ticket = await arrived(account, 'slow.bin');
   const match = { principal: roleOf('CompleteUploadFunction'), operation: 'TransactWriteItems' };
-  const { answered } = await withFault(service, { match, effect: 'transaction-conflict' }, async (settling) => {
+  const { answered } = await withFault(service, { match, effect: 'conflict' }, async (settling) => {
     const answered = complete(account.byKey, ticket);
     await expect.poll(() => settling.hits).toBeGreaterThan(0);
     await operator.expireDeadlines();

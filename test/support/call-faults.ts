@@ -33,7 +33,7 @@ export function applyToNth({ front, tables }: TestService, nth: number, { effect
   const predicate = (subject: FaultSubject): boolean => {
     if (TEST_PRINCIPALS.has(subject.principal)) return false;
     // Rows of the rate limiter are never part of a transaction.
-    if (effect === 'transaction-conflict' && subject.tables.includes(tables.rateLimits)) return false;
+    if (effect === 'conflict' && subject.tables.includes(tables.rateLimits)) return false;
     const identity = identityOf(subject);
     const position = positions.get(identity) ?? positions.size + 1;
     positions.set(identity, position);

@@ -102,7 +102,7 @@ export function logsOf(stage: StageName, warn: (line: string) => void): StageLog
 
 type Outcome = 'begun' | 'done' | 'failed';
 
-const writeToTrail = (record: object) => logStore.write(required('AUDIT_LOG'), [{ ...record }]);
+const writeToTrail = (record: object) => logStore.write(required('AUDIT_LOG'), record);
 
 /** The message to the operator when the second line could not be written to the audit trail. */
 function missingEnd(record: { readonly event: AuditEvent; readonly outcome: Outcome }, cause: Error): string {

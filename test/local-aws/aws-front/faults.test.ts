@@ -62,7 +62,7 @@ const objectIsThere = (Key: string) =>
 describe('a write of DynamoDB', () => {
   test.each<[FaultEffect, string, number | undefined, boolean]>([
     ['throttle', 'ProvisionedThroughputExceededException', 400, false],
-    ['transaction-conflict', 'TransactionConflictException', 400, false],
+    ['conflict', 'TransactionConflictException', 400, false],
     ['error-before', 'InternalServerError', 500, false],
     ['error-after', 'InternalServerError', 500, true],
     ['cut', 'TimeoutError', undefined, false],
@@ -117,8 +117,8 @@ describe('a transaction', () => {
   };
 
   test.each<[string, FaultEffect, Fault['match'], (string | undefined)[]]>([
-    ['with a conflict', 'transaction-conflict', {}, ['TransactionConflict', 'None']],
-    ['with a conflict on its second table', 'transaction-conflict', { table: OTHER }, ['None', 'TransactionConflict']],
+    ['with a conflict', 'conflict', {}, ['TransactionConflict', 'None']],
+    ['with a conflict on its second table', 'conflict', { table: OTHER }, ['None', 'TransactionConflict']],
     ['that is throttled', 'throttle', {}, ['ThrottlingError', 'None']],
   ])('a transaction %s is cancelled, with a reason for each item', async (_name, effect, match, codes) => {
     inject(effect, match);
@@ -281,7 +281,7 @@ describe('a fault', () => {
   });
 
   test('does not apply a conflict to a call that cannot conflict', async () => {
-    const fault = inject('transaction-conflict', {}, { mayNotApply: true });
+    const fault = inject('conflict', {}, { mayNotApply: true });
     await client.send(new GetItemCommand({ TableName: TABLE, Key: { id: { S: 'x' } } }));
     expect(fault.hits).toBe(0);
   });

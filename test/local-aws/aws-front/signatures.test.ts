@@ -1,35 +1,90 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, test } from 'vitest';
-import type { Principal } from '../../../local-aws/aws-front/principals.ts';
+import { credentialsOf, type Principal } from '../../../local-aws/aws-front/principals.ts';
 import { signRequest } from '../../../local-aws/aws-front/signature.ts';
-import { ACCOUNT, ADMIN, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
+import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
 
-const front = await frontOfFile();
+/** A principal with temporary credentials, as functions have them. */
+const SESSION = { ...credentialsOf('session'), name: 'session', policies: [allow('*', '*')] };
+const front = await frontOfFile({ principals: [SESSION] });
 const { host } = new URL(front.endpoint);
 await s3Client(front).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'key', Body: 'hello' }));
 
-type Signer = Principal & { readonly sessionToken?: string };
-const getObject = (credentials: Signer, region?: string) =>
+const getObject = (credentials: Principal, region?: string) =>
   s3Client(front, credentials, region ? { region } : {}).send(new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }));
-const getItem = (credentials: Signer, region?: string) =>
+const getItem = (credentials: Principal, region?: string) =>
   dynamoDbClient(front, credentials, region ? { region } : {}).send(
     new GetItemCommand({ TableName: 'table', Key: { id: { S: '1' } } }),
   );
+const whoAmI = (credentials: Principal, region = ACCOUNT.region) =>
+  new STSClient({ endpoint: front.endpoint, region, credentials, maxAttempts: 1 }).send(new GetCallerIdentityCommand());
+const presign = (credentials: Principal, options = {}) =>
+  getSignedUrl(s3Client(front, credentials), new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }), options);
+const fetchFromS3 = async (url: string, init?: RequestInit) => {
+  const answer = await fetch(url, init);
+  return [answer.status, /<Code>(\w+)<\/Code>/.exec(await answer.text())?.[1]];
+};
 
-test.each<[string, Signer, string, string, number]>([
-  ['an unknown key', principal('stranger'), 'InvalidAccessKeyId', 'UnrecognizedClientException', 403],
-  ['another secret', { ...ADMIN, secretAccessKey: 'x' }, 'SignatureDoesNotMatch', 'InvalidSignatureException', 403],
-  ['a session token', { ...ADMIN, sessionToken: 'x' }, 'InvalidToken', 'UnrecognizedClientException', 400],
-])('a call with %s is refused', async (_, credentials, s3Error, jsonError, s3Status) => {
+const { sessionToken: _, ...WITHOUT_TOKEN } = SESSION;
+const UNKNOWN_TO_S3 = ['InvalidAccessKeyId', 403] as const;
+const BAD_TOKEN = ['InvalidToken', 400] as const;
+
+test.each<[string, Principal, { s3: readonly [string, number]; json: string; sts: string }]>([
+  [
+    'an unknown key',
+    principal('stranger'),
+    { s3: UNKNOWN_TO_S3, json: 'UnrecognizedClientException', sts: 'InvalidClientTokenId' },
+  ],
+  [
+    'another secret',
+    { ...ADMIN, secretAccessKey: 'x' },
+    { s3: ['SignatureDoesNotMatch', 403], json: 'InvalidSignatureException', sts: 'SignatureDoesNotMatch' },
+  ],
+  [
+    'a session token that does not belong to its permanent key',
+    { ...ADMIN, sessionToken: SESSION.sessionToken },
+    { s3: BAD_TOKEN, json: 'UnrecognizedClientException', sts: 'InvalidClientTokenId' },
+  ],
+  [
+    'a temporary key and no session token',
+    WITHOUT_TOKEN,
+    { s3: UNKNOWN_TO_S3, json: 'UnrecognizedClientException', sts: 'InvalidClientTokenId' },
+  ],
+  [
+    'the session token of another',
+    { ...SESSION, sessionToken: credentialsOf('other').sessionToken },
+    { s3: BAD_TOKEN, json: 'UnrecognizedClientException', sts: 'InvalidClientTokenId' },
+  ],
+])('a call with %s is refused', async (_name, credentials, { s3: [s3Error, s3Status], json, sts }) => {
   expect(await failureOf(getObject(credentials))).toEqual({ name: s3Error, status: s3Status });
-  expect(await failureOf(getItem(credentials))).toEqual({ name: jsonError, status: 400 });
+  expect(await fetchFromS3(await presign(credentials))).toEqual([s3Status, s3Error]);
+  expect(await failureOf(getItem(credentials))).toEqual({ name: json, status: 400 });
+  expect(await failureOf(whoAmI(credentials))).toEqual({ name: sts, status: 403 });
+});
+
+test('a call with temporary credentials and their session token is answered', async () => {
+  expect((await getObject(SESSION)).ContentLength).toBe(5);
+  expect(await fetchFromS3(await presign(SESSION))).toEqual([200, undefined]);
+  expect((await failureOf(getItem(SESSION))).name).toBe('ResourceNotFoundException');
+  expect((await whoAmI(SESSION)).Arn).toContain('assumed-role/session/');
+});
+
+test('a session token that the signature does not cover is refused', async () => {
+  const signed = await signRequest({ method: 'GET', url: `/${BUCKET}/key`, headers: { host } }, WITHOUT_TOKEN, {
+    ...ACCOUNT,
+    service: 's3',
+  });
+  const headers = { ...signed, 'x-amz-security-token': SESSION.sessionToken };
+  expect(await fetchFromS3(`${front.endpoint}/${BUCKET}/key`, { headers })).toEqual([403, 'AccessDenied']);
 });
 
 test('a call that was signed for another region is refused', async () => {
   expect((await failureOf(getObject(ADMIN, 'eu-west-1'))).name).toBe('AuthorizationHeaderMalformed');
   expect((await failureOf(getItem(ADMIN, 'eu-west-1'))).name).toBe('InvalidSignatureException');
+  expect((await failureOf(whoAmI(ADMIN, 'eu-west-1'))).name).toBe('SignatureDoesNotMatch');
 });
 
 describe('a signed request', () => {
@@ -40,10 +95,8 @@ describe('a signed request', () => {
       service: 's3',
       ...(more.now && { now: more.now }),
     });
-  const send = async (headers: Record<string, string>, path = url, method = 'GET', body?: string) => {
-    const answer = await fetch(front.endpoint + path, { method, headers, ...(body !== undefined && { body }) });
-    return [answer.status, /<Code>(\w+)<\/Code>/.exec(await answer.text())?.[1]];
-  };
+  const send = (headers: Record<string, string>, path = url, method = 'GET', body?: string) =>
+    fetchFromS3(front.endpoint + path, { method, headers, ...(body !== undefined && { body }) });
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
   test('is accepted as it was signed, however its URL is encoded', async () => {
@@ -115,12 +168,6 @@ describe('a signed request', () => {
 });
 
 describe('a presigned URL', () => {
-  const presign = (signingDate: Date, expiresIn = 900) =>
-    getSignedUrl(s3Client(front), new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }), { signingDate, expiresIn });
-  const send = async (url: string) => {
-    const answer = await fetch(url);
-    return [answer.status, /<Code>(\w+)<\/Code>/.exec(await answer.text())?.[1]];
-  };
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
 
   test.each([
@@ -129,7 +176,10 @@ describe('a presigned URL', () => {
     ['after 910 seconds', 403, 910, 'AccessDenied'],
     ['1,000 seconds before the time of its signature', 403, -1_000, 'RequestTimeTooSkewed'],
   ])('a presigned URL of 15 minutes that is used %s is answered %i', async (_name, status, age, code) => {
-    expect(await send(await presign(secondsAgo(age)))).toEqual([status, code]);
+    expect(await fetchFromS3(await presign(ADMIN, { signingDate: secondsAgo(age), expiresIn: 900 }))).toEqual([
+      status,
+      code,
+    ]);
   });
 
   test.each<[string, (url: URL) => void, number, string]>([
@@ -150,15 +200,14 @@ describe('a presigned URL', () => {
     ],
     ['with an added parameter', (url) => url.searchParams.set('x-id', 'y'), 403, 'SignatureDoesNotMatch'],
   ])('a presigned URL %s is refused', async (_, change, status, code) => {
-    const url = new URL(await presign(new Date()));
+    const url = new URL(await presign(ADMIN));
     change(url);
-    expect(await send(url.href)).toEqual([status, code]);
+    expect(await fetchFromS3(url.href)).toEqual([status, code]);
   });
 });
 
 test('a presigned URL with an Authorization header beside it is refused, as on S3', async () => {
-  const url = await getSignedUrl(s3Client(front), new GetObjectCommand({ Bucket: BUCKET, Key: 'key' }));
-  const answer = await fetch(url, { headers: { authorization: 'Bearer token' } });
+  const answer = await fetch(await presign(ADMIN), { headers: { authorization: 'Bearer token' } });
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Only one auth mechanism')]);
 });
 

@@ -119,6 +119,7 @@ describe('a function', () => {
       LIMIT: '5',
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_SESSION_TOKEN: credentials.sessionToken,
       AWS_DEFAULT_REGION: 'eu-west-1',
       AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',

@@ -97,6 +97,7 @@ describe('the application', () => {
       LIMIT: '5',
       AWS_ACCESS_KEY_ID: fn.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: fn.credentials.secretAccessKey,
+      AWS_SESSION_TOKEN: fn.credentials.sessionToken,
       AWS_DEFAULT_REGION: 'eu-west-1',
       AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
       AWS_LAMBDA_HTTP_ENDPOINT: expect.stringMatching(/^127\.0\.0\.1:\d+$/),

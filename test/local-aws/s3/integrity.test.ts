@@ -2,7 +2,13 @@ import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type PutObjectCommandInput } from '@aws-sdk/client-s3';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+} from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { MeteredCall } from '../../../local-aws/aws-front/meter.ts';
@@ -180,8 +186,12 @@ describe('a body that is cut', () => {
 });
 
 describe('a client that waits for 100 Continue', () => {
-  /** Sends the head of an upload, and the body after `100 Continue`; resolves with all that came back. */
-  async function sendWhenInvited(url: string, headers: Record<string, string>): Promise<string> {
+  /** Sends the head of an upload, and after `100 Continue` and `meanwhile` the body; resolves with all that came back. */
+  async function sendWhenInvited(
+    url: string,
+    headers: Record<string, string>,
+    meanwhile = async () => {},
+  ): Promise<string> {
     const { host, hostname, port, pathname, search } = new URL(url);
     const head = { host, expect: '100-continue', 'content-length': '5', ...headers };
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
@@ -190,8 +200,10 @@ describe('a client that waits for 100 Continue', () => {
     let answer = '';
     for await (const chunk of socket) {
       answer += chunk;
-      if (chunk === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write('hello');
-      else if (answer.includes('\r\n\r\n')) break;
+      if (chunk === 'HTTP/1.1 100 Continue\r\n\r\n') {
+        await meanwhile();
+        socket.write('hello');
+      } else if (answer.includes('\r\n\r\n')) break;
     }
     return answer;
   }
@@ -207,5 +219,37 @@ describe('a client that waits for 100 Continue', () => {
     const answer = await sendWhenInvited(url, { 'if-none-match': '*' });
     expect(answer).toMatch(/^HTTP\/1.1 412 /);
     expect(answer).toContain('connection: close');
+  });
+
+  const remove = (Key: string) => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key }));
+  test.each<[string, string, boolean, (key: string) => Promise<unknown>, string]>([
+    ['If-None-Match: *', 'a write', false, (Key) => put({ Key }), '412 PreconditionFailed'],
+    [
+      'If-None-Match: *',
+      'a write and a deletion',
+      false,
+      (Key) => put({ Key }).then(() => remove(Key)),
+      '409 ConditionalRequestConflict',
+    ],
+    ['If-Match', 'a write of the same content', true, (Key) => put({ Key }), '409 ConditionalRequestConflict'],
+    ['If-Match', 'a deletion', true, remove, '404 NoSuchKey'],
+    ['If-Match', 'no change', true, async () => {}, '200 '],
+  ])('with %s meets %s of the object before its body has come', async (condition, _, exists, change, outcome) => {
+    const Key = `${condition} ${outcome}`;
+    if (exists) await put({ Key });
+    const [header, value] = exists
+      ? ['if-match', `"${Buffer.from(MD5, 'base64').toString('hex')}"`]
+      : ['if-none-match', '*'];
+    const url = await presign({ Key, ...(exists ? { IfMatch: value } : { IfNoneMatch: value }) });
+    const answer = await sendWhenInvited(url, { [header]: value }, async () => void (await change(Key)));
+    const [status = '', code = ''] = outcome.split(' ');
+    expect(answer).toContain(`HTTP/1.1 ${status} `);
+    expect(answer).toContain(code);
+  });
+
+  test('with the condition If-Match: *, or with both conditions, is refused, as S3 has neither', async () => {
+    for (const conditions of [{ IfMatch: '*' }, { IfMatch: '"x"', IfNoneMatch: '*' }]) {
+      expect(await failureOf(put({ Key: 'both', ...conditions }))).toEqual({ name: 'NotImplemented', status: 501 });
+    }
   });
 });

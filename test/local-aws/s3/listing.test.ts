@@ -1,4 +1,15 @@
-import { ListObjectsV2Command, type ListObjectsV2CommandInput, PutObjectCommand } from '@aws-sdk/client-s3';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import {
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
+  PutObjectCommand,
+  UploadPartCopyCommand,
+} from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sortByBytes } from '../../../local-aws/s3/bucket-files.ts';
@@ -28,6 +39,35 @@ test('a list has all keys in the order of their bytes, with size and ETag', asyn
     Name: BUCKET,
   });
   expect(Contents?.[0]).toMatchObject({ Size: 1, ETag: '"9dd4e461268c8034f5c8564e155c67a6"' });
+});
+
+test('the times in documents of S3 are whole seconds, written with milliseconds', async () => {
+  const documents: string[] = [];
+  const raw = s3Client(front);
+  raw.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { body } = result.response as { body: Readable };
+      const text = await buffer(body);
+      documents.push(text.toString());
+      (result.response as { body: unknown }).body = Readable.from([text]);
+      return result;
+    },
+    { step: 'deserialize', priority: 'low' },
+  );
+  const joined = { Bucket: BUCKET, Key: 'timed' };
+  const { UploadId } = await raw.send(new CreateMultipartUploadCommand(joined));
+  const part = { ...joined, UploadId, PartNumber: 1, CopySource: `${BUCKET}/a` };
+  await raw.send(new UploadPartCopyCommand(part));
+  await raw.send(new CopyObjectCommand({ ...joined, CopySource: `${BUCKET}/a` }));
+  await raw.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
+  await raw.send(new ListObjectsV2Command({ Bucket: BUCKET }));
+  const times = documents.flatMap((text) =>
+    [...text.matchAll(/<(?:LastModified|Initiated)>([^<]*)</g)].map(([, at]) => at),
+  );
+  expect(times).toHaveLength(KEYS.length + 4);
+  expect(times.filter((at) => !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/.test(at ?? ''))).toEqual([]);
+  await s3.send(new DeleteObjectCommand(joined));
 });
 
 test.each<[string, Partial<ListObjectsV2CommandInput>, string[]]>([

@@ -15,9 +15,11 @@ import {
   PutObjectCommand,
   UploadPartCommand,
   type UploadPartCommandInput,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../../local-aws/s3/checksums.ts';
 import type { ObjectCreated } from '../../../local-aws/s3/s3-request.ts';
 import { ADMIN, BUCKET, failureOf, frontOfFile, s3Client, temporaryDirectory } from '../aws-front/front.ts';
 
@@ -38,6 +40,11 @@ type Upload = Awaited<ReturnType<typeof create>>;
 const send = async (upload: Upload, PartNumber: number, Body: Buffer, more: Partial<UploadPartCommandInput> = {}) => {
   const { ETag } = await s3.send(new UploadPartCommand({ ...upload, PartNumber, Body, ...more }));
   return { PartNumber, ETag };
+};
+const sendSummed = async (upload: Upload, PartNumber: number, Body: Buffer, algorithm: 'SHA256' | 'CRC32') => {
+  const part = { ...upload, PartNumber, Body, ChecksumAlgorithm: algorithm };
+  const { ETag, ChecksumSHA256, ChecksumCRC32 } = await s3.send(new UploadPartCommand(part));
+  return { PartNumber, ETag, ChecksumSHA256, ChecksumCRC32 };
 };
 const complete = (upload: Upload, Parts: CompletedPart[], more: Partial<CompleteMultipartUploadCommandInput> = {}) =>
   s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts }, ...more }));
@@ -108,10 +115,46 @@ describe('a completion', () => {
     const second = complete(late, [part], { IfNoneMatch: '*' });
     expect(await failureOf(second)).toEqual({ name: 'PreconditionFailed', status: 412 });
     expect(await head('taken')).toMatchObject({ ContentLength: 6 });
-    await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'taken' }));
-    await complete(late, [part], { IfNoneMatch: '*' });
+    await complete(late, [part]);
     expect(await head('taken')).toMatchObject({ ContentLength: LAST.length });
   });
+
+  const put = (Key: string) => s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'same' }));
+  const remove = (Key: string) => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key }));
+  const IF_SAME = { IfMatch: `"${md5(Buffer.from('same')).toString('hex')}"` };
+  test.each<[string, (key: string) => Promise<unknown>, { IfMatch: string } | { IfNoneMatch: '*' }, boolean]>([
+    ['If-None-Match: * after a deletion', remove, { IfNoneMatch: '*' }, true],
+    [
+      'If-None-Match: * after a write and a deletion',
+      (key) => put(key).then(() => remove(key)),
+      { IfNoneMatch: '*' },
+      true,
+    ],
+    ['If-Match after a write of the same content', put, IF_SAME, true],
+    [
+      'If-Match after a deletion and a write of the same content',
+      (key) => remove(key).then(() => put(key)),
+      IF_SAME,
+      true,
+    ],
+    ['If-Match without a change', async () => {}, IF_SAME, false],
+    ['If-Match after a change of another key', () => put('another'), IF_SAME, false],
+  ])(
+    'a completion with %s during the upload is a conflict only if its key has changed',
+    async (name, change, condition, isConflict) => {
+      await put(name);
+      const upload = await create(name);
+      const parts = [await send(upload, 1, LAST)];
+      await change(name);
+      const conflict = { name: 'ConditionalRequestConflict', status: 409 };
+      if (isConflict) expect(await failureOf(complete(upload, parts, condition))).toEqual(conflict);
+      else await complete(upload, parts, condition);
+      // Only an upload that begins after the change can fulfil the condition.
+      const again = await create(name);
+      if (isConflict) await complete(again, [await send(again, 1, LAST)], condition);
+      expect(await head(name)).toMatchObject({ ContentLength: LAST.length });
+    },
+  );
 
   test('a repeated completion gets the same answer, and does not restore a deleted object', async () => {
     const upload = await create('repeated');
@@ -140,12 +183,61 @@ describe('a completion', () => {
 });
 
 describe('a checksum', () => {
-  test('an upload with a checksum of the whole is refused, and so is a part that is listed with one', async () => {
-    const notImplemented = { name: 'NotImplemented', status: 501 };
-    expect(await failureOf(create('summed', { ChecksumAlgorithm: 'SHA256' }))).toEqual(notImplemented);
-    const upload = await create('summed');
-    const part = await send(upload, 1, LAST, { ChecksumAlgorithm: 'SHA256' });
-    expect(await failureOf(complete(upload, [{ ...part, ChecksumSHA256: 'x' }]))).toEqual(notImplemented);
+  const OTHER = { SHA256: 'CRC32', CRC32: 'SHA256' } as const;
+
+  test.each(['SHA256', 'CRC32'] as const)('of the algorithm %s is that of its parts', async (algorithm) => {
+    const source = { Bucket: BUCKET, Key: `source ${algorithm}` };
+    await s3.send(new PutObjectCommand({ ...source, Body: 'copied' }));
+    const upload = await create(`summed ${algorithm}`, { ChecksumAlgorithm: algorithm });
+    const sums = [await sendSummed(upload, 1, FIRST, algorithm)];
+    const copy = { ...upload, PartNumber: 2, CopySource: `${BUCKET}/${encodeURIComponent(source.Key)}` };
+    const { CopyPartResult: copied } = await s3.send(new UploadPartCopyCommand(copy));
+    const name = `Checksum${algorithm}` as const;
+    const parts = [...sums, { PartNumber: 2, ETag: copied?.ETag, [name]: copied?.[name] }];
+    const digests = [FIRST, Buffer.from('copied')].map((bytes) => digestOf(algorithm, bytes));
+    expect(parts.map((part) => part[name])).toEqual(digests.map((digest) => digest.toString('base64')));
+    const sum = { [name]: `${digestOf(algorithm, ...digests).toString('base64')}-2`, ChecksumType: 'COMPOSITE' };
+    const { $metadata: _, ...answer } = await complete(upload, parts);
+    expect(answer).toMatchObject(sum);
+    expect(await complete(upload, parts)).toMatchObject(answer);
+    expect(await head(upload.Key)).toMatchObject(sum);
+  });
+
+  test.each<['SHA256' | 'CRC32', Partial<UploadPartCommandInput>]>([
+    ['SHA256', { ChecksumAlgorithm: OTHER.SHA256 }],
+    ['CRC32', { ChecksumAlgorithm: OTHER.CRC32 }],
+    ['SHA256', { ChecksumCRC32: 'AAAAAA==' }],
+    ['SHA256', {}],
+  ])('of a part of an upload with %s is refused when the part has %j', async (algorithm, more) => {
+    const upload = await create('other', { ChecksumAlgorithm: algorithm });
+    const refused = send(upload, 1, LAST, more);
+    await expect(refused).rejects.toMatchObject({ name: 'InvalidRequest', $metadata: { httpStatusCode: 400 } });
+    await expect(refused).rejects.toThrow(
+      `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}, actual checksum Type: `,
+    );
+    expect(partsOf(upload)).toEqual([]);
+  });
+
+  test('of a part is taken whatever its algorithm, when its upload has none', async () => {
+    const upload = await create('free');
+    const sent = await sendSummed(upload, 1, LAST, 'SHA256');
+    expect(await failureOf(complete(upload, [sent]))).toEqual({ name: 'InvalidPart', status: 400 });
+    await complete(upload, [{ PartNumber: 1, ETag: sent.ETag }]);
+    expect((await head('free')).ChecksumType).toBeUndefined();
+  });
+
+  test.each<[string, { ChecksumSHA256?: string }, string]>([
+    ['without the checksum of a part', {}, 'InvalidRequest'],
+    ['with another checksum of a part', { ChecksumSHA256: 'A'.repeat(43).concat('=') }, 'InvalidPart'],
+  ])('is missed by a completion %s', async (_name, listed, name) => {
+    const upload = await create('unlisted', { ChecksumAlgorithm: 'SHA256' });
+    const { ETag } = await sendSummed(upload, 1, LAST, 'SHA256');
+    expect(await failureOf(complete(upload, [{ PartNumber: 1, ETag, ...listed }]))).toEqual({ name, status: 400 });
+  });
+
+  test.each(['SHA1', 'CRC64NVME'] as const)('of the algorithm %s is not implemented', async (algorithm) => {
+    const refused = create('summed', { ChecksumAlgorithm: algorithm });
+    expect(await failureOf(refused)).toEqual({ name: 'NotImplemented', status: 501 });
   });
 
   test('a part with a checksum that does not match is refused', async () => {

@@ -40,7 +40,7 @@ describe('a login', () => {
 
   test('waits for the transaction of an upload', async () => {
     const someone = profile();
-    const fault = { match: { operation: 'UpdateItem' }, effect: 'transaction-conflict', times: 3 } as const;
+    const fault = { match: { operation: 'UpdateItem' }, effect: 'conflict', times: 3 } as const;
     service.front.faults.add(fault);
     expect(await upsertAccountAtLogin(accounts, someone)).toMatchObject(someone);
   });

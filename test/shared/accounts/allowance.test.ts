@@ -182,7 +182,7 @@ describe('bytes that were sent but did not become a file', () => {
   test('wait for the transaction of an upload', async () => {
     const accountId = await newAccount(service);
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
-    service.front.faults.add({ match: { operation: 'UpdateItem' }, effect: 'transaction-conflict', times: 2 });
+    service.front.faults.add({ match: { operation: 'UpdateItem' }, effect: 'conflict', times: 2 });
     await countDiscardedBytes(stores.accounts, accountId, MIB, () => noon);
     expect(await sentOf(accountId)).toEqual({ day: TODAY, bytes: 2 * MIB });
   });

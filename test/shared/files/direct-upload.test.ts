@@ -453,6 +453,7 @@ describe('cancelling a ticket', () => {
   test.each([
     ['loses its connection before the empty object is stored', { effect: 'cut' }],
     ['fails to store the empty object', { effect: 'error-before' }],
+    ['meets a conflict at each attempt to store the empty object', { effect: 'conflict' }],
   ] as const)('a cancellation that %s lets one PUT in, whose bytes make no file', async (_, { effect }) => {
     const accountId = await newAccount(service);
     const ticket = await newTicket(service, accountId, 5);
@@ -465,6 +466,15 @@ describe('cancelling a ticket', () => {
     expect(await put(ticket, 'hello')).toBe(412);
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
+  });
+
+  test('a cancellation stores its empty object although it meets conflicts', async () => {
+    const accountId = await newAccount(service);
+    const ticket = await newTicket(service, accountId, 5);
+    service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'conflict', times: 2 });
+    await cancel(accountId, ticket.id);
+    expect(await put(ticket, 'hello')).toBe(412);
+    await sweepLater(service);
   });
 
   test.each([1, 2, 3, 4, 5])(
@@ -526,10 +536,10 @@ test('a reservation that meets another writer is charged once, although its lost
   // The bytes of the day have begun. Otherwise the late request would be refused because it begins them.
   await uploadDirectly(service, accountId, 'other');
   const late = Promise.withResolvers<void>();
-  const add = (effect: 'transaction-conflict' | { lateBy: Promise<void> }) =>
+  const add = (effect: 'conflict' | { lateBy: Promise<void> }) =>
     service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 1 });
   const lost = add({ lateBy: late.promise });
-  add('transaction-conflict');
+  add('conflict');
   const ticket = await newTicket(service, accountId, 5);
   late.resolve();
   await lost.lateAnswers();

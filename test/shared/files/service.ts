@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
 import { startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
+import { credentialsOf } from '../../../local-aws/aws-front/principals.ts';
 import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -16,7 +17,7 @@ export const BUCKET = 'files';
  */
 export async function startService({ hasTimeLimits = false } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'files-'));
-  const credentials = { accessKeyId: `AKID${randomUUID().replaceAll('-', '')}`, secretAccessKey: 'secret' };
+  const credentials = credentialsOf(randomUUID());
   const everything = {
     Version: '2012-10-17' as const,
     Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }],
@@ -36,6 +37,7 @@ export async function startService({ hasTimeLimits = false } = {}) {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_SESSION_TOKEN: credentials.sessionToken,
     UPLOADS_BUCKET: BUCKET,
   });
   afterAll(async () => {
