@@ -10,7 +10,9 @@ import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts
 import { ERRORS } from '../../shared/contract/errors.ts';
 import { forPrograms } from '../../shared/contract/for-programs.ts';
 import { readLimits } from '../../shared/contract/limits.ts';
+import { HEADERS } from '../../shared/contract/operation.ts';
 import { methodsOf } from '../../shared/contract/route.ts';
+import { SCHEMAS } from '../../shared/contract/schemas.ts';
 import type { Route } from '../../shared/route.ts';
 import { departures } from '../support/openapi-check.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
@@ -273,7 +275,22 @@ describe('the service', () => {
     const answer = await fetch(`${service.urls.root_url}/llms.txt`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain']);
     const text = await answer.text();
-    expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({})));
+    expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({}), service.urls.root_url));
+    expect(text).toContain(`- Address: \`${service.urls.root_url}\``);
+    // What a program with a key may send, and what it gets, is all there.
+    for (const [path, operations] of Object.entries(DOCUMENT.paths)) {
+      for (const [method, { security, parameters, responses }] of Object.entries(operations)) {
+        if (method === 'head' || !JSON.stringify(security).includes('ByKey')) continue;
+        const [, section = ''] = text.split(`### \`${method.toUpperCase()} ${path}\`\n`);
+        const [own = ''] = section.split('\n#');
+        for (const { name, in: place } of parameters) expect(own).toContain(`- ${place} \`${name}\` (`);
+        for (const status of Object.keys(responses).filter((one) => one < '300')) expect(own).toContain(`${status} \``);
+      }
+    }
+    for (const name of Object.keys(HEADERS).filter((one) => !['X-Commit', 'Set-Cookie'].includes(one)))
+      expect(text).toContain(`- \`${name}\`: `);
+    for (const field of ['FileRecord', 'UploadTicket', 'TicketRequest'] as const)
+      for (const name of Object.keys(SCHEMAS[field].properties)) expect(text).toContain(`- \`${name}\` (`);
     // The type names no charset, so the page must be ASCII.
     expect(text).toMatch(/^[\n -~]*$/);
     for (const [code, { status }] of Object.entries(ERRORS)) expect(text).toContain(`| ${status} | \`${code}\` | `);
