@@ -43,14 +43,18 @@ const BOUNDS = { minimum: 1, minLength: 1, minItems: 1, maximum: -1, maxLength: 
 /**
  * Compares a document with the released one.
  * @returns a sentence for each change that may break a client, unless the changelog names it, in a code span above the heading of the
- *   released version.
+ *   released version. There `*` stands for any text, for a change of many routes.
  */
 export function unnamedBreaks(released: object, document: object, changelog: string): string[] {
   const { version } = (released as Documented).info;
   const [above = '', below] = changelog.split(`\n## ${version}\n`);
   if (below === undefined) return [`the changelog has no heading ${version}`];
-  const named = new Set([...above.matchAll(/`([^`]+)`/g)].map(([, sentence]) => sentence));
-  return breaks(surfaceOf(released as Documented), surfaceOf(document as Documented)).filter((one) => !named.has(one));
+  const named = [...above.matchAll(/`((?:no longer|now): [^`]+)`/g)].map(
+    ([, sentence = '']) => new RegExp(`^${sentence.split('*').map(RegExp.escape).join('.*')}$`),
+  );
+  return breaks(surfaceOf(released as Documented), surfaceOf(document as Documented)).filter(
+    (one) => !named.some((sentence) => sentence.test(one)),
+  );
 }
 
 /** What disappears with its parent is not a break of its own, and neither is a demand on what is new. */
