@@ -7,6 +7,7 @@ import { clientTypes } from '../shared/contract/client-types.ts';
 import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
 import { readLimits } from '../shared/contract/limits.ts';
+import { unnamedBreaks } from './breaks.ts';
 import { contractPage } from './contract/contract-page.ts';
 import { decisionsPage } from './decisions.ts';
 import { growthChart } from './measured/growth-chart.ts';
@@ -18,14 +19,16 @@ import { fillTables } from './tables.ts';
  * Writes the parts of the documents that come from the code: the tables between marks, the pages that are generated whole, the OpenAPI
  * document, and the types of the TypeScript client. `npm run generate` also records the sizes of the bundles and the use of AWS.
  *
- * With `--check` it writes nothing. It fails when one of these parts is out of date, when a bundle has no recorded size, or when a document
- * refers to a file or heading that does not exist.
+ * With `--check` it writes nothing. It fails when one of these parts is out of date, when a bundle has no recorded size, when a document
+ * refers to a file or heading that does not exist, or when the changelog does not name a change that may break clients of the API.
  */
 const ROOT = join(import.meta.dirname, '..');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const MEASURED = join(import.meta.dirname, 'measured.md');
 const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
+const RELEASED = join(import.meta.dirname, 'openapi-released.json');
+const CHANGELOG = join(import.meta.dirname, 'changelog.md');
 const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
 // This document has the default limits. A deployment serves a document with its own limits.
@@ -64,6 +67,14 @@ if (process.argv.includes('--check') && unrecorded.length > 0) {
 for (const page of process.argv.includes('--check') ? DOCUMENTS : []) {
   for (const reference of brokenReferences(page)) {
     console.error(`${page} refers to ${reference}, which does not exist`);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv.includes('--check')) {
+  const released = JSON.parse(readFileSync(RELEASED, 'utf8'));
+  for (const sentence of unnamedBreaks(released, document, readFileSync(CHANGELOG, 'utf8'))) {
+    console.error(`docs/changelog.md does not say: \`${sentence}\``);
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,5 @@
 import { DIRECT_URL_MINUTES, idempotencyKeyParameter } from '../../shared/contract/operation.ts';
-import { directUploadScript } from '../../shared/contract/samples.ts';
+import { DIRECT_UPLOADS } from '../../shared/contract/samples.ts';
 import type { Route } from '../../shared/route.ts';
 
 export const createUpload = {
@@ -46,7 +46,7 @@ export const createUpload = {
     errors: ['storage_limit_exceeded', 'idempotency_conflict', 'unsupported_media_type'],
     sample: {
       json: '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": 52428800}',
-      script: { label: 'curl, the whole upload', source: directUploadScript },
+      whole: DIRECT_UPLOADS,
     },
   },
 } as const satisfies Route;

@@ -17,7 +17,7 @@ import { GatewayKey } from './gateway-key.ts';
 import { GATEWAY_STAGE } from './gateway-stage.ts';
 import type { SharedResources } from './needs.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
-import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, addressOf, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
   readonly apiId: string;
@@ -97,21 +97,6 @@ export class AppDistribution extends Construct {
         // Browsers revalidate the page each time (usually a cheap 304), because it names the assets of its deployment.
         cacheControl: s3deploy.CacheControl.noCache(),
       },
-      Document: {
-        sources: [
-          s3deploy.Source.jsonData(
-            basename(OPENAPI_PATH),
-            openApiDocument(
-              Object.values(ROUTES),
-              props.stage.limits,
-              props.stage.name === 'local' ? 'session' : undefined,
-            ),
-          ),
-          s3deploy.Source.data(basename(FOR_PROGRAMS_PATH), forPrograms(Object.values(ROUTES), props.stage.limits)),
-        ],
-        prefix: dirname(OPENAPI_PATH).slice(1),
-        cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),
-      },
     });
     const errors = new StaticFiles(this, 'Errors', {
       Deployment: {
@@ -189,6 +174,24 @@ export class AppDistribution extends Construct {
           },
         }),
       },
+    });
+    site.add('Document', {
+      sources: [
+        s3deploy.Source.jsonData(
+          basename(OPENAPI_PATH),
+          openApiDocument(
+            Object.values(ROUTES),
+            props.stage.limits,
+            props.stage.name === 'local' ? 'session' : undefined,
+          ),
+        ),
+        s3deploy.Source.data(
+          basename(FOR_PROGRAMS_PATH),
+          forPrograms(Object.values(ROUTES), props.stage.limits, addressOf(this.distribution, props.stage.appDomain)),
+        ),
+      ],
+      prefix: dirname(OPENAPI_PATH).slice(1),
+      cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),
     });
     // A new key must exist before the distribution sends it.
     this.distribution.node.addDependency(gatewayKey);

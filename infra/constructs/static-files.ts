@@ -21,6 +21,8 @@ export interface FileSet {
 /** A private bucket of files that a distribution serves; a deployment that changes files copies them again. */
 export class StaticFiles extends Construct {
   readonly bucket: s3.Bucket;
+  /** The last copy so far, which the next one waits for. */
+  private previous: IConstruct | undefined;
 
   /** @param sets  by construct id, copied in this order; no prefix may start with another set's prefix. */
   constructor(scope: Construct, id: string, sets: Readonly<Record<string, FileSet>>) {
@@ -32,24 +34,26 @@ export class StaticFiles extends Construct {
     acceptFindings(this.bucket, {
       S1: 'It holds only files that anyone may read; only the distribution and deployments access it',
     });
-    let previous: IConstruct | undefined;
-    for (const [name, { sources, prefix, cacheControl, keepsEarlierFiles = false }] of Object.entries(sets)) {
-      const deployment = new s3deploy.BucketDeployment(this, name, {
-        sources,
-        destinationBucket: this.bucket,
-        // Without this the bucket could not be deleted with its stack.
-        retainOnDelete: false,
-        prune: !keepsEarlierFiles,
-        logGroup: deploymentLogs(Stack.of(this)),
-        ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
-        cacheControl: [cacheControl],
-      });
-      this.acceptCopier(deployment.handlerRole);
-      // The dependency is between the two copies only. The first construct also holds the function that makes both copies.
-      const copy = deployment.node.findChild('CustomResource');
-      if (previous) copy.node.addDependency(previous);
-      previous = copy;
-    }
+    for (const [name, set] of Object.entries(sets)) this.add(name, set);
+  }
+
+  /** Copies another set after those so far. The set may name what was made after this construct, such as the distribution. */
+  add(name: string, { sources, prefix, cacheControl, keepsEarlierFiles = false }: FileSet): void {
+    const deployment = new s3deploy.BucketDeployment(this, name, {
+      sources,
+      destinationBucket: this.bucket,
+      // Without this the bucket could not be deleted with its stack.
+      retainOnDelete: false,
+      prune: !keepsEarlierFiles,
+      logGroup: deploymentLogs(Stack.of(this)),
+      ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
+      cacheControl: [cacheControl],
+    });
+    this.acceptCopier(deployment.handlerRole);
+    // The dependency is between the two copies only. The first construct also holds the function that makes both copies.
+    const copy = deployment.node.findChild('CustomResource');
+    if (this.previous) copy.node.addDependency(this.previous);
+    this.previous = copy;
   }
 
   private acceptCopier(role: iam.IRole): void {

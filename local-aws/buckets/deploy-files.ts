@@ -5,8 +5,15 @@ import { credentialsOf } from '../aws-front/principals.ts';
 import type { Deployment, Resource } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
 
+/** The files of an asset. */
+interface Source {
+  readonly directory: string;
+  /** What the files have in place of values that only the deployment knows, and these values. */
+  readonly markers: Readonly<Record<string, string>>;
+}
+
 interface FilesDeployment {
-  readonly directories: readonly string[];
+  readonly sources: readonly Source[];
   readonly bucket: string;
   /** The beginning of the keys: empty, or a text that ends in a slash. */
   readonly prefix: string;
@@ -43,7 +50,8 @@ export async function deployFiles(deployment: Deployment, endpoint: string): Pro
         region: deployment.account.region,
         credentials: credentialsOf(String(resource.properties().ServiceToken).split(':').at(-1) ?? ''),
       });
-      await deploy(client, readFilesDeployment(resource, deployment)).finally(() => client.destroy());
+      const files = readFilesDeployment(resource, deployment);
+      await deploy(client, files, deployment).finally(() => client.destroy());
     }),
   );
 }
@@ -54,17 +62,19 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
     resource.properties(),
     (take) => {
       const keys = take<string[]>('SourceObjectKeys');
-      const markers = take<object[]>('SourceMarkers', []);
-      if (markers.some((marker) => Object.keys(marker).length > 0)) {
-        throw new Error(`${resource.logicalId}: the local AWS fills in no values in files`);
+      const markers = take<Record<string, string>[]>('SourceMarkers', []);
+      const encodings = take<object[]>('SourceMarkersConfig', []);
+      if (markers.some((marker, index) => hasEntries(marker) && hasEntries(encodings[index] ?? {}))) {
+        throw new Error(`${resource.logicalId}: the local AWS fills in values only as they are`);
       }
       const metadata = take<Record<string, string>>('SystemMetadata', {});
       const cacheControl = metadata['cache-control'];
       const prefix = take<string>('DestinationBucketKeyPrefix', '').replace(/\/?$/, '/');
       return {
-        directories: take<string[]>('SourceBucketNames').map((bucket, index) =>
-          deployment.assetPath(bucket, keys[index] ?? ''),
-        ),
+        sources: take<string[]>('SourceBucketNames').map((bucket, index) => ({
+          directory: deployment.assetPath(bucket, keys[index] ?? ''),
+          markers: markers[index] ?? {},
+        })),
         bucket: take<string>('DestinationBucketName'),
         prefix: prefix === '/' ? '' : prefix,
         isPruning: take<boolean>('Prune', true),
@@ -72,15 +82,17 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
       };
     },
     // There is no cache to invalidate before the distributions have started, and no stack is deleted.
-    ['OutputObjectKeys', 'RetainOnDelete', 'ServiceToken', 'SourceMarkersConfig', 'WaitForDistributionInvalidation'],
+    ['OutputObjectKeys', 'RetainOnDelete', 'ServiceToken', 'WaitForDistributionInvalidation'],
   );
 }
 
+const hasEntries = (record: object) => Object.keys(record).length > 0;
+
 /** Puts new files first, so that a start that dies in between removes nothing. */
-async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
+async function deploy(client: S3Client, files: FilesDeployment, { localized }: Deployment): Promise<void> {
   const { bucket: Bucket, prefix, cacheControl } = files;
   const kept = new Set<string>();
-  for (const directory of files.directories) {
+  for (const { directory, markers } of files.sources) {
     for (const path of await filesIn(directory)) {
       const Key = prefix + relative(directory, path).split(sep).join('/');
       kept.add(Key);
@@ -88,7 +100,7 @@ async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
         new PutObjectCommand({
           Bucket,
           Key,
-          Body: await readFile(path),
+          Body: hasEntries(markers) ? localized(filled(await readFile(path, 'utf8'), markers)) : await readFile(path),
           ContentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
           CacheControl: cacheControl,
         }),
@@ -100,6 +112,10 @@ async function deploy(client: S3Client, files: FilesDeployment): Promise<void> {
     const stale = Contents.flatMap(({ Key }) => (Key !== undefined && !kept.has(Key) ? [Key] : []));
     for (const Key of stale) await client.send(new DeleteObjectCommand({ Bucket, Key }));
   }
+}
+
+function filled(text: string, markers: Source['markers']): string {
+  return Object.entries(markers).reduce((filled, [marker, value]) => filled.replaceAll(marker, () => value), text);
 }
 
 async function filesIn(directory: string): Promise<string[]> {

@@ -29,6 +29,8 @@ export interface Deployment {
   output(name: string): string;
   /** The path of the asset with this bucket and key. @throws Error when there is none. */
   assetPath(bucket: string, key: string): string;
+  /** A text that was put together of resolved properties, such as a file, with local addresses in place of those of AWS. */
+  localized(text: string): string;
 }
 
 export interface DeploymentOptions {
@@ -70,6 +72,7 @@ export function resolveDeployment(options: DeploymentOptions): Deployment {
       return localize(String(stack.output(name)), options);
     },
     assetPath: (bucket, key) => assetPath(assembly.assets, account, bucket, key),
+    localized: (text) => useLocalAddresses(text, options.addresses),
   };
 }
 

@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorCode } from './errors.ts';
-import { IDEMPOTENCY_TTL_MS, type LimitName } from './limits.ts';
-import { DIRECT_URL_MINUTES } from './operation.ts';
-import type { RouteContract } from './route.ts';
-import { directUploadScript, samplesOf } from './samples.ts';
+import { IDEMPOTENCY_TTL_MS, type LimitName, RATE_WINDOW_MS } from './limits.ts';
+import { DIRECT_URL_MINUTES, HEADERS, type HeaderName, type Schema } from './operation.ts';
+import { RATE_CLASSES, type RouteContract } from './route.ts';
+import { samplesOf } from './samples.ts';
+import { REQUEST_BODIES, SCHEMAS } from './schemas.ts';
 
 /** The path of the API's description for language models; https://llmstxt.org describes such files. */
 export const FOR_PROGRAMS_PATH = '/llms.txt';
@@ -36,50 +37,68 @@ const HOUR_MS = 3_600_000;
 /**
  * The page at {@link FOR_PROGRAMS_PATH}, in Markdown: all that a program that writes programs needs to upload files and handle errors.
  * @param limits  those of the deployment that serves it.
+ * @param address  that of the deployment. The page in docs/ is of no deployment, and names none.
  */
 export function forPrograms(
   routes: readonly RouteContract[],
-  limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>,
+  limits: Readonly<Record<LimitName, number>>,
+  address?: string,
 ): string {
-  const samples = samplesOf(routes.find(({ name }) => name === 'uploadFile') as RouteContract);
-  const sampleIn = (language: string) => samples.find(({ lang }) => lang === language)?.source ?? '';
+  const ofKeys = routes.filter(({ access }) => access === 'key-or-session');
+  const sampleOf = (route: string, wanted: string) =>
+    samplesOf(ofKeys.find(({ name }) => name === route) as RouteContract).find(({ label }) => label === wanted)?.source;
   return `# File hosting
 
 > Upload a file with one HTTPS request, and get a direct link that everyone can open. This page has all that a program needs.
 
-- Address: \`FILE_HOSTING_URL\`, the address of the service. Its OpenAPI document, \`GET /api/v1/openapi.json\`, has every detail.
-- Credential: \`FILE_HOSTING_KEY\`, an API key, as \`Authorization: Bearer <key>\`. A person makes it at \`/dashboard/api-keys\`. It is a
-  secret: never write it into code, a page or a URL.
+- Address: ${address === undefined ? 'the origin that serves this page' : `\`${address}\``}. The samples read it from the variable \`FILE_HOSTING_URL\`.
+  The OpenAPI document is \`GET /api/v1/openapi.json\`.
+- Credential: an API key, as \`Authorization: Bearer <key>\`. The samples read it from \`FILE_HOSTING_KEY\`. A person makes it at
+  \`/dashboard/api-keys\`. It is a secret: never write it into code, a page or a URL.
 - A file may have at most ${limits.MAX_UPLOAD_SIZE_BYTES.toLocaleString('en-US')} bytes.
+- Ignore fields and headers of answers that are not on this page: there may be more.
 
 ## Upload
 
 \`\`\`sh
-${sampleIn('Shell')}
+${sampleOf('uploadFile', 'curl')}
 \`\`\`
 
 The answer is 201 with \`id\`, \`name\`, \`mime_type\`, \`size_bytes\`, \`url\` and \`created_at\`. \`url\` is the link. With a new
 \`Idempotency-Key\` for each file, an upload can be repeated for ${IDEMPOTENCY_TTL_MS / HOUR_MS} hours and makes one file.
 
 \`\`\`ts
-${sampleIn('TypeScript')}
+${sampleOf('uploadFile', 'TypeScript')}
 \`\`\`
 
 \`\`\`python
-${sampleIn('Python')}
+${sampleOf('uploadFile', 'Python')}
 \`\`\`
 
 Large files go directly to the storage: ask for a ticket, send the bytes to its URL, complete it. The PUT must begin within ${DIRECT_URL_MINUTES} minutes.
 
 \`\`\`sh
-${directUploadScript}
+${sampleOf('createUpload', 'curl, the whole upload')}
+\`\`\`
+
+\`\`\`python
+${sampleOf('createUpload', 'Python, the whole upload')}
 \`\`\`
 
 ## What a key may do
 
-${routes
-  .filter(({ access }) => access === 'key-or-session')
-  .map(({ method, path, purpose }) => `- \`${method} ${path}\`: ${purpose}`)
+${ofKeys.map((route) => routeSection(route, limits)).join('\n\n')}
+
+## Answers
+
+${answersOf(ofKeys)
+  .map((name) => [`### \`${name}\``, '', ...fieldsOf(SCHEMAS[name])].join('\n'))
+  .join('\n\n')}
+
+## Headers of answers
+
+${headersOf(ofKeys)
+  .map((name) => `- \`${name}\`: ${HEADERS[name]}`)
   .join('\n')}
 
 ## Errors
@@ -97,3 +116,80 @@ After a 5xx or a lost connection the outcome is unknown: the file may exist, or 
 \`Retry-After\`.
 `;
 }
+
+function routeSection(route: RouteContract, limits: Readonly<Record<LimitName, number>>): string {
+  const { description, parameters = [], body, successes, errors = [] } = route.operation;
+  const answers = successes.map(({ status, body, headers = [] }) =>
+    [`${status} \`${body}\``, ...(headers.length > 0 ? [`with ${code(headers)}`] : [])].join(' '),
+  );
+  return [
+    `### \`${route.method} ${route.path}\``,
+    '',
+    `${route.purpose}. ${description}`,
+    '',
+    ...parameters.map(parameterLine),
+    ...(body
+      ? Object.entries(REQUEST_BODIES[body].content).flatMap(([type, { schema }]) => bodyLines(type, schema))
+      : []),
+    `- answer: ${answers.join(', or ')}`,
+    ...(errors.length > 0 ? [`- errors that not every request may get: ${code(errors)}`] : []),
+    ...(route.rateClass
+      ? [
+          `- at most ${limits[RATE_CLASSES[route.rateClass]]} in any ${RATE_WINDOW_MS / 1_000} seconds, together with the others that \`RateLimit\` calls \`${route.rateClass}\``,
+        ]
+      : []),
+  ].join('\n');
+}
+
+function parameterLine({ name, in: place, required, description, schema }: Schema): string {
+  const presence = required ? 'required' : 'optional';
+  return `- ${place} \`${name}\` (${presence}, ${rulesOf(schema as Schema)}): ${description}`;
+}
+
+function bodyLines(type: string, schema: Schema): string[] {
+  const body: Schema & { readonly required?: readonly string[] } = schema.$ref ? SCHEMAS[nameIn(schema)] : schema;
+  const presence = (name: string) => (body.required?.includes(name) ? 'required, ' : 'optional, ');
+  return [`- body: \`${type}\``, ...fieldsOf(body, presence).map((line) => `  ${line}`)];
+}
+
+/** A line for each field of an object, and of the objects in it. */
+function fieldsOf(schema: Schema, presence = (_name: string) => '', prefix = ''): string[] {
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, Schema>> };
+  return Object.entries(properties).flatMap(([name, field]) => [
+    `- \`${prefix}${name}\` (${presence(name)}${rulesOf(field)})${field.description ? `: ${field.description}` : ''}`,
+    ...fieldsOf(field, presence, `${prefix}${name}.`),
+  ]);
+}
+
+/** The type and the bounds of a value. */
+function rulesOf(schema: Schema): string {
+  const { type, format, items, default: fallback, minimum, maximum, maxLength, pattern, $ref } = schema;
+  return [
+    $ref ? `\`${nameIn(schema)}\`` : [type].flat().join(' or '),
+    ...(items ? [`of ${rulesOf(items as Schema)}`] : []),
+    ...(format ? [format] : []),
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+    ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
+    ...(pattern === undefined ? [] : [`\`${pattern}\``]),
+    ...(fallback === undefined ? [] : [`default ${fallback}`]),
+  ].join(', ');
+}
+
+const nameIn = ({ $ref }: Schema) => String($ref).split('/').at(-1) as keyof typeof SCHEMAS;
+
+/** The schemas of these routes' successes. */
+function answersOf(routes: readonly RouteContract[]): (keyof typeof SCHEMAS)[] {
+  const names = routes.flatMap(({ operation }) => operation.successes.flatMap(({ body }) => body ?? []));
+  return [...new Set(names)];
+}
+
+/** The headers of every answer, and those of these routes' successes. */
+function headersOf(routes: readonly RouteContract[]): HeaderName[] {
+  const own = routes.flatMap(({ operation }) => operation.successes.flatMap(({ headers = [] }) => headers));
+  return [
+    ...new Set<HeaderName>(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Error-Detail', 'Retry-After', ...own]),
+  ];
+}
+
+const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');

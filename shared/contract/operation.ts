@@ -44,6 +44,13 @@ interface Success {
 /** A body of JSON, or a form with a file. */
 export type RequestBodyName = 'TicketRequest' | 'CreateKeyRequest' | 'UploadForm';
 
+/** An entry of `x-codeSamples`, an extension of OpenAPI: programs that render the document show it with the operation. */
+export interface CodeSample {
+  readonly lang: 'Shell' | 'TypeScript' | 'Python' | 'Go';
+  readonly label: string;
+  readonly source: string;
+}
+
 /**
  * What the sample programs of a route send. They read the address, the key or cookie, and ids from variables of the environment:
  * `FILE_HOSTING_URL`, `FILE_HOSTING_KEY` or `FILE_HOSTING_COOKIE` (`<name>=<value>`), and `ID`.
@@ -56,8 +63,8 @@ export interface Sample {
   readonly file?: string;
   /** A program for the client of this project. Without one there is no sample in TypeScript. */
   readonly client?: string;
-  /** A shell script that takes several requests, besides the sample of this one. */
-  readonly script?: { readonly label: string; readonly source: string };
+  /** Programs that take several requests, besides the samples of this one. */
+  readonly whole?: readonly CodeSample[];
 }
 
 /** What the OpenAPI document says of a route, besides its path, credential and purpose. */

