@@ -67,13 +67,13 @@ export async function startSession(
   return token;
 }
 
-/** The idle time restarts at most this often. So a busy dashboard costs one write an hour. */
+/** The use of a session is noted at most this often. So a busy dashboard costs one write an hour. */
 const REFRESHED_EVERY_MS = 3_600_000;
 
 /**
  * Finds the session of a token; undefined when there is none, or the session has ended. This costs one read, and at most once an hour a
- * write. So the idle time may count from a request that was up to an hour before the last request. A session may end an hour early, but
- * never late.
+ * write that notes the use. So the idle time may count from a request that was up to an hour before the last request. A session may end an
+ * hour early, but never late. In its last days a use cannot prolong the session, but is noted for the owner, who sees it.
  */
 export async function findSession(
   sessions: SessionCredentials,
@@ -85,8 +85,8 @@ export async function findSession(
   const now = clock();
   // The row may exist although the session has ended: DynamoDB may delete expired rows days late.
   if (!session || session.expiresAt <= now) return undefined;
-  const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
-  if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
+  if (now - session.refreshedAt >= REFRESHED_EVERY_MS) {
+    const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
     const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
     // If this fails, the session stays valid.
     await briefly(() => sessions.refresh(refreshed)).catch((error) => {

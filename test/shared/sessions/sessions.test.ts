@@ -67,13 +67,11 @@ test('a request costs one read, and one write an hour', async () => {
   expect(costs).toEqual(['GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem', 'GetItem UpdateItem']);
 });
 
-test('a request costs no write in the last days of a session, when no request can prolong it', async () => {
+test('the use of a session is also noted in its last days, when no request can prolong it', async () => {
   const token = await start();
-  for (const days of [6, 12, 18, 24]) await find(token, LOGIN + days * DAY_MS);
-  proxy.calls.length = 0;
-  await find(token, LOGIN + 29 * DAY_MS);
-  await find(token, LOGIN + 29.5 * DAY_MS);
-  expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
+  for (const days of [6, 12, 18, 24, 29, 29.5]) await find(token, LOGIN + days * DAY_MS);
+  const noted = { refreshedAt: LOGIN + 29.5 * DAY_MS, expiresAt: LOGIN + 30 * DAY_MS };
+  expect(await sessions.find(sha256(token))).toMatchObject(noted);
 });
 
 describe('ending every session of an account', () => {
