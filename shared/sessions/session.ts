@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../contract/limits.ts';
 import { ApiError } from '../errors.ts';
-import { randomToken } from '../ids.ts';
+import { randomToken, uuidv8 } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
+import { deviceOf } from './device.ts';
 
 /** One browser that is logged in. Times are epoch milliseconds; they are stored in whole seconds. */
 export interface Session {
   /** SHA-256 of the token, in hexadecimal. Only the browser has the token itself. */
   readonly tokenHash: string;
   readonly accountId: string;
+  /** The name of the browser and its system, made of our own words. */
+  readonly device: string;
   readonly createdAt: number;
   /** The last use that was noted; the idle time counts from it. */
   readonly refreshedAt: number;
@@ -40,6 +43,8 @@ export interface SessionStore extends SessionCredentials {
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
+  /** The hashes of the tokens of an account's sessions. Some of these sessions may have ended. */
+  hashes(accountId: string): Promise<readonly string[]>;
   /** The sessions of an account that have not ended. @param now  epoch milliseconds. */
   live(accountId: string, now: number): Promise<Session[]>;
 }
@@ -55,14 +60,15 @@ const TOKEN_FORMAT = /^[0-9A-Za-z]{43}$/;
  */
 export async function startSession(
   sessions: SessionStore,
-  accountId: string,
+  { accountId, userAgent }: { readonly accountId: string; readonly userAgent: string },
   clock: () => number = Date.now,
 ): Promise<string> {
   const token = randomToken(SESSION_TOKEN_BITS);
   const tokenHash = hashToken(token) ?? '';
   const now = clock();
   const times = { createdAt: now, refreshedAt: now };
-  const outcome = await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
+  const session = { tokenHash, accountId, device: deviceOf(userAgent), ...times, expiresAt: expiryOf(times) };
+  const outcome = await sessions.add(session);
   if (outcome === 'refused') throw new ApiError('unauthorized', { detail: 'the account is suspended or gone' });
   return token;
 }
@@ -110,8 +116,11 @@ export function hashToken(token: string): string | undefined {
   return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 }
 
-/** The id of a session in the audit trail: the first 12 digits of the hash of its token. This id cannot be used as a cookie. */
-export const sessionIdOf = (tokenHash: string): string => tokenHash.slice(0, 12);
+/**
+ * The id of a session for its owner and in the audit trail: a part of the hash of its token. It cannot be used as a cookie, and nobody can
+ * find the token by it.
+ */
+export const sessionIdOf = (tokenHash: string): string => uuidv8(tokenHash);
 
 /** A session ends when it was idle for {@link SESSION_IDLE_MS}, and at the latest {@link SESSION_MAX_MS} after the login. */
 function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
