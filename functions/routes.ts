@@ -2,9 +2,11 @@ import type { Route } from '../shared/route.ts';
 import { createApiKey } from './api-keys/create-api-key.route.ts';
 import { listApiKeys } from './api-keys/list-api-keys.route.ts';
 import { revokeApiKey } from './api-keys/revoke-api-key.route.ts';
+import { endSession } from './auth/end-session.route.ts';
 import { endSessions } from './auth/end-sessions.route.ts';
 import { finishLogin } from './auth/finish-login.route.ts';
 import { getMe } from './auth/get-me.route.ts';
+import { listSessions } from './auth/list-sessions.route.ts';
 import { logout } from './auth/logout.route.ts';
 import { startLogin } from './auth/start-login.route.ts';
 import { deleteFile } from './files/delete-file.route.ts';
@@ -23,6 +25,8 @@ const DECLARED = {
   finishLogin,
   getMe,
   logout,
+  listSessions,
+  endSession,
   endSessions,
   getUsage,
   listFiles,

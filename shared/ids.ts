@@ -64,6 +64,11 @@ export function uuidv5(namespace: string, name: string): string {
   return formatUuid(createHash('sha1').update(namespaceBytes).update(name).digest().subarray(0, 16), 5);
 }
 
+/** The id of something that has a hash: the first bits of the hash. Source: RFC 9562, section 5.8. @param hash  in hexadecimal. */
+export function uuidv8(hash: string): string {
+  return formatUuid(Buffer.from(hash.slice(0, 32), 'hex'), 8);
+}
+
 const UUID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 const UUID_FORMAT = '$1-$2-$3-$4-$5';
 

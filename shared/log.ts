@@ -16,6 +16,7 @@ export type AuditEvent =
   | 'login'
   | 'login_refused'
   | 'logout'
+  | 'session_ended'
   | 'sessions_ended'
   | 'api_key_created'
   | 'api_key_revoked'

@@ -33,6 +33,7 @@ export const strings = {
     files: 'Files',
     apiKeys: 'API keys',
     reference: 'API reference',
+    sessions: 'Sessions',
     logOut: 'Log out',
     loggingOut: {
       title: 'Uploads are running',
@@ -253,6 +254,29 @@ export const strings = {
       warning: 'Programs that use it are rejected from their next request on. This cannot be undone.',
       confirm: 'Revoke',
       done: 'API key revoked',
+    },
+  },
+
+  sessions: {
+    title: 'Sessions',
+    lead: 'The browsers that are logged in to your account. End a session that you do not know, or whose device you have lost. The last use is exact to the hour.',
+    columns: { device: 'Device', created: 'Logged in', lastUsed: 'Last used', actions: 'Actions' },
+    current: 'This browser',
+    now: 'now',
+    end: (device: string) => `End the session of ${device}`,
+    endCurrent: 'Log out of this browser',
+    only: 'You are logged in nowhere else.',
+    ending: {
+      title: (device: string) => `End the session of ${device}?`,
+      warning: 'That browser is logged out, from its next request on. Programs with an API key keep working.',
+      created: (time: string) => `Logged in: ${time}`,
+      confirm: 'End session',
+      done: 'Session ended',
+    },
+    endingCurrent: {
+      title: 'Log out of this browser?',
+      warning: 'Your other sessions go on.',
+      confirm: 'Log out',
     },
   },
 

@@ -175,6 +175,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     key: { token_hash: key('hex SHA-256 of the token', /^[0-9a-f]{64}$/) },
     attributes: {
       account_id: ['S', 'account id'],
+      device: ['S', 'browser and system at the login, in our words; absent in rows of earlier versions'],
       created_at: ['N', 's'],
       refreshed_at: ['N', 's of the last use that was noted; the idle time counts from it'],
       expires_at: ['N', 's; TTL'],

@@ -148,6 +148,12 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     pieces: ['test/shared/sessions/', 'test/shared/http/cookies.test.ts'],
   },
   {
+    name: 'sessions of an account',
+    decision:
+      'A session may list the sessions of its account that have not ended, and end one of them, also itself. `device` consists of names that the service knows (`Firefox on Linux`, `Unknown device`), never of text from a `User-Agent`. `last_used_at` is noted at most once an hour. A session that has ended, or belongs to another account, is 404. A key may do neither, because a leaked key must not tell where its owner is logged in, nor log the owner out.',
+    pieces: ['test/shared/sessions/'],
+  },
+  {
     name: 'cross-site',
     decision: "A cookie request that changes state must come from the dashboard's own origin.",
     pieces: ['test/shared/stack/cross-site.test.ts'],

@@ -4,7 +4,7 @@ import { loginProvider } from '../../shared/aws/secrets.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
 import { list } from '../../shared/env.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';
-import { headerValues } from '../../shared/http/request.ts';
+import { header, headerValues } from '../../shared/http/request.ts';
 import { redirect } from '../../shared/http/response.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { finishLogin } from '../../shared/login/finish-login.ts';
@@ -30,6 +30,7 @@ export const handler = routeStack(route, checks, async ({ event }) => {
     {
       parameters: event.multiValueQueryStringParameters ?? {},
       cookies: parseCookies(headerValues(event, 'cookie')),
+      userAgent: header(event, 'user-agent') ?? '',
     },
   );
   if (login.refusal) {

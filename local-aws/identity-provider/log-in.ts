@@ -17,6 +17,7 @@ const STEPS_MAX = 20;
  * @param options.startUrl  `{base_url}/auth/google`.
  * @param options.choice  the button of the provider's form to press; default `continue`.
  * @param options.jar  the browser's cookies; default none.
+ * @param options.userAgent  the browser's `User-Agent`; default that of `fetch`.
  * @param options.around  wraps the last request, the callback to the service.
  * @throws Error with status and body of the page where it got stuck.
  */
@@ -25,15 +26,16 @@ export async function logIn(options: {
   email: string;
   choice?: 'continue' | 'cancel';
   jar?: CookieJar;
+  userAgent?: string;
   around?: (comeBack: () => Promise<Response>) => Promise<Response>;
 }): Promise<LoggedIn> {
   const start = new URL(options.startUrl);
-  const { jar = cookieJar(), around = (comeBack) => comeBack() } = options;
+  const { jar = cookieJar(), userAgent, around = (comeBack) => comeBack() } = options;
   let isFormSent = false;
   let next: Step = { url: start };
   for (let step = 0; step < STEPS_MAX; step++) {
     const { url } = next;
-    const go = () => open(jar, next);
+    const go = () => open(jar, { ...next, userAgent });
     const response = await (isFormSent && url.origin === start.origin ? around(go) : go());
     const target = response.headers.get('location');
     if (target !== null) {
@@ -61,13 +63,14 @@ export async function logIn(options: {
 interface Step {
   readonly url: URL;
   readonly form?: URLSearchParams;
+  readonly userAgent?: string | undefined;
 }
 
-async function open(jar: CookieJar, { url, form }: Step): Promise<Response> {
+async function open(jar: CookieJar, { url, form, userAgent }: Step): Promise<Response> {
   const cookie = jar.header(url);
   const response = await fetch(url, {
     redirect: 'manual',
-    headers: cookie === '' ? {} : { cookie },
+    headers: { ...(cookie !== '' && { cookie }), ...(userAgent !== undefined && { 'user-agent': userAgent }) },
     ...(form && { method: 'POST', body: form }),
   });
   jar.store(url, response);

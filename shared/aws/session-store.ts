@@ -2,6 +2,7 @@ import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { SESSION_MAX_MS, SESSIONS_PER_ACCOUNT_MAX } from '../contract/limits.ts';
 import { eachOf } from '../each-of.ts';
 import { serviceUnavailable } from '../errors.ts';
+import { UNKNOWN_DEVICE } from '../sessions/device.ts';
 import type { Session, SessionCredentials, SessionStore } from '../sessions/session.ts';
 import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Item,
   readNumber,
   readNumbers,
+  readOptionalText,
   readText,
   tableName,
 } from './dynamodb.ts';
@@ -27,6 +29,8 @@ const find: SessionCredentials['find'] = async (tokenHash) => {
   return {
     tokenHash,
     accountId: readText(row, 'account_id'),
+    // Rows that an earlier version wrote have no device.
+    device: readOptionalText(row, 'device') ?? UNKNOWN_DEVICE,
     createdAt: readTime(row, 'created_at'),
     refreshedAt: readTime(row, 'refreshed_at'),
     expiresAt: readTime(row, 'expires_at'),
@@ -68,16 +72,19 @@ export const sessionStore: SessionStore = {
 
   async removeAll(accountId, { last } = { last: undefined }) {
     const list = await listOf(accountId);
-    const others = [...(list?.ends.keys() ?? [])].filter((hash) => hash !== last);
+    const others = hashesIn(list).filter((hash) => hash !== last);
     const removed = await eachOf(others, CONCURRENCY, removeRow);
     if (last !== undefined) removed.push(await removeRow(last));
     if (list) await removeList(accountId, list);
     return removed.filter(Boolean).length;
   },
 
+  async hashes(accountId) {
+    return hashesIn(await listOf(accountId));
+  },
+
   async live(accountId, now) {
-    const hashes = [...((await listOf(accountId))?.ends.keys() ?? [])];
-    const sessions = await eachOf(hashes, CONCURRENCY, find);
+    const sessions = await eachOf(hashesIn(await listOf(accountId)), CONCURRENCY, find);
     return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);
   },
 };
@@ -103,6 +110,7 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
   const row: Item = {
     ...Key,
     account_id: session.accountId,
+    device: session.device,
     created_at: epochSeconds(session.createdAt),
     refreshed_at: epochSeconds(session.refreshedAt),
     expires_at: epochSeconds(session.expiresAt),
@@ -153,6 +161,8 @@ async function listOf(accountId: string): Promise<SessionList | undefined> {
   const ends = Object.entries(readNumbers(row, 'ends') ?? {});
   return { ends: new Map(ends), newest: readText(row, 'newest') };
 }
+
+const hashesIn = (list: SessionList | undefined): string[] => [...(list?.ends.keys() ?? [])];
 
 /**
  * Makes the new row of the list, with this session added.

@@ -94,6 +94,23 @@ export interface Health {
   readonly storage: 'ok' | 'error';
 }
 
+/** A session: one browser that is logged in. */
+export interface SessionOfAccount {
+  readonly id: string;
+  /** Such as `Firefox on Linux`. */
+  readonly device: string;
+  readonly created_at: string;
+  /** The last use that was noted. A use is noted at most once an hour. */
+  readonly last_used_at: string;
+  /** True for the session that asks. */
+  readonly current: boolean;
+}
+
+/** The answer to `GET /auth/sessions`, the newest login first. */
+export interface ListOfSessions {
+  readonly items: readonly SessionOfAccount[];
+}
+
 /** The answer to `POST /auth/logout` and to `DELETE /auth/sessions`. */
 export interface LoggedOut {
   readonly logged_out: true;
@@ -112,6 +129,8 @@ export interface Answers {
   readonly Health: Health;
   readonly Deletion: Deletion;
   readonly LoggedOut: LoggedOut;
+  readonly Session: SessionOfAccount;
+  readonly Sessions: ListOfSessions;
 }
 
 export type AnswerName = keyof Answers;

@@ -7,8 +7,10 @@ import type {
   FilesPage,
   Health,
   ListOfKeys,
+  ListOfSessions,
   LoggedOut,
   Profile,
+  SessionOfAccount,
   UploadTicket,
   Usage,
 } from './answers.ts';
@@ -223,6 +225,21 @@ export const SCHEMAS = {
   Deletion: deletion,
   LoggedOut: record<LoggedOut>('The session has ended.', {
     logged_out: { type: 'boolean', description: 'Always true.' },
+  }),
+  Session: record<SessionOfAccount>('A session: one browser that is logged in.', {
+    id,
+    device: {
+      type: 'string',
+      description:
+        'The browser and the system, as the browser named them at the login. `Unknown device` if it named neither in a way that the service knows.',
+      examples: ['Firefox on Linux'],
+    },
+    created_at: time('When the browser was logged in'),
+    last_used_at: time('When the session was last used. The last use may be up to an hour later'),
+    current: { type: 'boolean', description: 'True for the session that asks.' },
+  }),
+  Sessions: record<ListOfSessions>('The sessions of the account that have not ended, the newest login first.', {
+    items: { type: 'array', items: { $ref: '#/components/schemas/Session' } },
   }),
   TicketRequest: ticketRequest,
   CreateKeyRequest: createKeyRequest,

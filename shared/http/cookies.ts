@@ -87,10 +87,12 @@ export function noSessionCookie(appUrl: string): string {
   return setCookie({ name: sessionName(appUrl), value: '' }, { maxAgeMs: 0, isSecure: isSecureUrl(appUrl) });
 }
 
-/** The answer to a browser whose session has ended; it removes the cookie. */
+/** Makes an answer remove the session cookie of its browser. */
+export function removingSessionCookie<Body extends object>(answer: ApiResult<Body>, appUrl: string): ApiResult<Body> {
+  return { ...answer, multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] } };
+}
+
+/** The answer to a browser whose session has ended. */
 export function loggedOut(appUrl: string): ApiResult<LoggedOut> {
-  return {
-    ...ok({ logged_out: true as const }),
-    multiValueHeaders: { 'Set-Cookie': [noSessionCookie(appUrl)] },
-  };
+  return removingSessionCookie(ok({ logged_out: true as const }), appUrl);
 }

@@ -22,6 +22,8 @@ export interface LoginCallback {
   /** Every value of each query parameter. */
   readonly parameters: Readonly<Record<string, readonly string[] | undefined>>;
   readonly cookies: readonly Cookie[];
+  /** The browser's description of itself; empty when it sends none. */
+  readonly userAgent: string;
 }
 
 /** The session that a login has begun, for the audit trail. */
@@ -101,7 +103,7 @@ async function logIn(
 
   const oldToken = sessionTokenIn(callback.cookies, appUrl);
   const ended = oldToken === undefined ? undefined : await endSession(sessions, oldToken);
-  const token = await startSession(sessions, id, clock);
+  const token = await startSession(sessions, { accountId: id, userAgent: callback.userAgent }, clock);
   const replaced = ended === undefined ? {} : { replacedSession: sessionIdOf(ended) };
   return { token, accountId: id, session: sessionIdOf(hashToken(token) ?? ''), ...replaced };
 }

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../contract/limits.ts';
 import { ApiError } from '../errors.ts';
-import { randomToken } from '../ids.ts';
+import { randomToken, uuidv8 } from '../ids.ts';
 import { describeError, log } from '../log.ts';
 import { briefly } from '../time-limit.ts';
+import { deviceOf } from './device.ts';
 
 /** One browser that is logged in. Times are epoch milliseconds; they are stored in whole seconds. */
 export interface Session {
   /** SHA-256 of the token, in hexadecimal. Only the browser has the token itself. */
   readonly tokenHash: string;
   readonly accountId: string;
+  /** The name of the browser and its system, made of our own words. */
+  readonly device: string;
   readonly createdAt: number;
   /** The last use that was noted; the idle time counts from it. */
   readonly refreshedAt: number;
@@ -40,6 +43,8 @@ export interface SessionStore extends SessionCredentials {
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
+  /** The hashes of the tokens of an account's sessions. Some of these sessions may have ended. */
+  hashes(accountId: string): Promise<readonly string[]>;
   /** The sessions of an account that have not ended. @param now  epoch milliseconds. */
   live(accountId: string, now: number): Promise<Session[]>;
 }
@@ -55,25 +60,26 @@ const TOKEN_FORMAT = /^[0-9A-Za-z]{43}$/;
  */
 export async function startSession(
   sessions: SessionStore,
-  accountId: string,
+  { accountId, userAgent }: { readonly accountId: string; readonly userAgent: string },
   clock: () => number = Date.now,
 ): Promise<string> {
   const token = randomToken(SESSION_TOKEN_BITS);
   const tokenHash = hashToken(token) ?? '';
   const now = clock();
   const times = { createdAt: now, refreshedAt: now };
-  const outcome = await sessions.add({ tokenHash, accountId, ...times, expiresAt: expiryOf(times) });
+  const session = { tokenHash, accountId, device: deviceOf(userAgent), ...times, expiresAt: expiryOf(times) };
+  const outcome = await sessions.add(session);
   if (outcome === 'refused') throw new ApiError('unauthorized', { detail: 'the account is suspended or gone' });
   return token;
 }
 
-/** The idle time restarts at most this often. So a busy dashboard costs one write an hour. */
+/** The use of a session is noted at most this often. So a busy dashboard costs one write an hour. */
 const REFRESHED_EVERY_MS = 3_600_000;
 
 /**
  * Finds the session of a token; undefined when there is none, or the session has ended. This costs one read, and at most once an hour a
- * write. So the idle time may count from a request that was up to an hour before the last request. A session may end an hour early, but
- * never late.
+ * write that notes the use. So the idle time may count from a request that was up to an hour before the last request. A session may end an
+ * hour early, but never late. In its last days a use cannot prolong the session, but is noted for the owner, who sees it.
  */
 export async function findSession(
   sessions: SessionCredentials,
@@ -85,8 +91,8 @@ export async function findSession(
   const now = clock();
   // The row may exist although the session has ended: DynamoDB may delete expired rows days late.
   if (!session || session.expiresAt <= now) return undefined;
-  const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
-  if (now - session.refreshedAt >= REFRESHED_EVERY_MS && expiresAt > session.expiresAt) {
+  if (now - session.refreshedAt >= REFRESHED_EVERY_MS) {
+    const expiresAt = expiryOf({ createdAt: session.createdAt, refreshedAt: now });
     const refreshed = { tokenHash: session.tokenHash, refreshedAt: now, expiresAt };
     // If this fails, the session stays valid.
     await briefly(() => sessions.refresh(refreshed)).catch((error) => {
@@ -110,8 +116,11 @@ export function hashToken(token: string): string | undefined {
   return TOKEN_FORMAT.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 }
 
-/** The id of a session in the audit trail: the first 12 digits of the hash of its token. This id cannot be used as a cookie. */
-export const sessionIdOf = (tokenHash: string): string => tokenHash.slice(0, 12);
+/**
+ * The id of a session for its owner and in the audit trail: a part of the hash of its token. It cannot be used as a cookie, and nobody can
+ * find the token by it.
+ */
+export const sessionIdOf = (tokenHash: string): string => uuidv8(tokenHash);
 
 /** A session ends when it was idle for {@link SESSION_IDLE_MS}, and at the latest {@link SESSION_MAX_MS} after the login. */
 function expiryOf({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {

@@ -120,7 +120,7 @@ function describeTarget(event: ApiEvent, response: ApiResult | null | undefined)
 interface AuditFields {
   /** Absent when the account is unknown, as for a refused login. */
   readonly account_id?: string;
-  /** The session that began or ended: the beginning of the hash of its token. */
+  /** The id of the session that began or ended. */
   readonly session?: string;
   /** The session that this browser had before. */
   readonly replaced_session?: string;

@@ -228,7 +228,7 @@ describe('a session', () => {
   test('is needed for what a key may not do, and the error says so', async () => {
     const { key } = await service.newAccount();
     const by = new FileHosting({ url: service.urls.root_url, key });
-    for (const call of [() => by.me(), () => by.keys.list(), () => by.endSessions()]) {
+    for (const call of [() => by.me(), () => by.keys.list(), () => by.sessions.list(), () => by.endSessions()]) {
       const error = await call().catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({
         code: 'unauthorized',
@@ -236,6 +236,17 @@ describe('a session', () => {
         advice: expect.not.stringContaining('Create'),
       });
     }
+  });
+
+  test('lists the sessions of the account, and ends another one or itself', async () => {
+    const email = 'three-browsers@example.com';
+    const own = withSession(await service.newAccount(email));
+    const others = [withSession(await service.newAccount(email)), withSession(await service.newAccount(email))];
+    const sessions = await own.sessions.list();
+    expect(sessions.map(({ current }) => current).sort()).toEqual([false, false, true]);
+    for (const { id } of sessions.toSorted((one, other) => Number(one.current) - Number(other.current)))
+      await own.sessions.end(id);
+    for (const session of [own, ...others]) await expect(session.me()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
   test('can be ended together with all others of the account', async () => {

@@ -112,6 +112,8 @@ describe('contract: key management', () => {
       await program.request('GET', '/auth/me'),
       await program.request('POST', '/auth/logout'),
       await program.request('DELETE', '/auth/sessions'),
+      await program.request('GET', '/auth/sessions'),
+      await program.request('DELETE', '/auth/sessions/01900000-0000-7000-8000-000000000000'),
     ]) {
       expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
     }

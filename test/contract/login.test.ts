@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
@@ -5,7 +6,7 @@ import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import type { Fault } from '../../local-aws/service.ts';
 import { client } from '../support/client.ts';
 import { type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
-import { borrowTestService, startTestService, type TestService } from '../support/service.ts';
+import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { dynamoDbClient } from '../support/tables.ts';
 import { withFault } from '../support/with-fault.ts';
 
@@ -254,6 +255,155 @@ describe('contract: session', () => {
     expect(one.cookie).not.toBe(two.cookie);
     await two.bySession.request('POST', '/auth/logout');
     expect((await one.bySession.request('GET', '/auth/me')).status).toBe(200);
+  });
+});
+
+describe('contract: sessions of an account', () => {
+  interface Listed {
+    readonly items: { id: string; device: string; created_at: string; last_used_at: string; current: boolean }[];
+  }
+  const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+  const UNKNOWN = '01900000-0000-7000-8000-000000000000';
+
+  /** Logs the account in with another browser. */
+  async function another({ email }: TestAccount, userAgent = FIREFOX) {
+    const { cookies: cookie } = await logIn({ startUrl: start(), email, userAgent });
+    return { cookie, bySession: client(service.urls.base_url, { cookie }) };
+  }
+  const listOf = async ({ bySession }: Pick<TestAccount, 'bySession'>) =>
+    (await bySession.request<Listed>('GET', '/auth/sessions')).body.items;
+  const idOf = async (account: Pick<TestAccount, 'bySession'>) =>
+    String((await listOf(account)).find(({ current }) => current)?.id);
+  const isLoggedIn = async ({ bySession }: Pick<TestAccount, 'bySession'>) =>
+    (await bySession.request('GET', '/auth/me')).status === 200;
+  const end = ({ bySession }: Pick<TestAccount, 'bySession'>, id: string) =>
+    bySession.request('DELETE', `/auth/sessions/${id}`);
+
+  /** Changes the row of a session, as time would. */
+  async function changeRow(cookie: string, change: string, seconds: number) {
+    const token_hash = { S: createHash('sha256').update(cookie.slice('session='.length)).digest('hex') };
+    const command = new UpdateItemCommand({
+      TableName: service.tables.sessions,
+      Key: { token_hash },
+      UpdateExpression: change,
+      ...(change.includes(':at') && { ExpressionAttributeValues: { ':at': { N: String(seconds) } } }),
+    });
+    await dynamoDbClient().send(command);
+  }
+
+  test('the list shows each session with its device, and marks the one that asks', async () => {
+    const account = await service.newAccount();
+    const other = await another(account);
+    const [newest, oldest, ...more] = await listOf(account);
+    expect(more).toEqual([]);
+    const times = { created_at: expect.stringMatching(/T.*Z$/), last_used_at: expect.stringMatching(/T.*Z$/) };
+    const id = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect([newest, oldest].sort((one, two) => Number(one?.current) - Number(two?.current))).toEqual([
+      { id, device: 'Firefox on Linux', ...times, current: false },
+      { id, device: 'Unknown device', ...times, current: true },
+    ]);
+    expect(await idOf(other)).toBe([newest, oldest].find((session) => session?.current === false)?.id);
+    expect(JSON.stringify(await listOf(account))).not.toContain(other.cookie.slice('session='.length));
+  });
+
+  test.for([
+    ['markup', '<img src=x onerror=alert(1)>'],
+    ['bytes that are not ASCII, and tabs', 'Fire\u00ff\tfox\u0085'],
+    ['8,000 characters', 'x'.repeat(8_000)],
+  ])('a login with a User-Agent of %s is a session of an unknown device', async ([, userAgent]) => {
+    const account = await service.newAccount();
+    await another(account, userAgent);
+    expect((await listOf(account)).map(({ device }) => device)).toEqual(['Unknown device', 'Unknown device']);
+  });
+
+  test('the last use is noted at most once an hour, also of a session of an earlier version without a device', async () => {
+    const account = await service.newAccount();
+    const other = await another(account);
+    const shown = async () => (await listOf(account)).find(({ current }) => !current);
+    const now = Math.floor(Date.now() / 1_000);
+    await changeRow(other.cookie, 'SET refreshed_at = :at REMOVE device', now - 3_500);
+    await isLoggedIn(other);
+    const noted = new Date((now - 3_500) * 1_000).toISOString();
+    expect(await shown()).toMatchObject({ device: 'Unknown device', last_used_at: noted });
+    await changeRow(other.cookie, 'SET refreshed_at = :at', now - 3_700);
+    await isLoggedIn(other);
+    expect(Date.parse((await shown())?.last_used_at ?? '')).toBeGreaterThanOrEqual(now * 1_000);
+  });
+
+  test('ending another session refuses it from the next request on, and a repetition is 404', async () => {
+    const account = await service.newAccount();
+    const [other, third] = [await another(account), await another(account)];
+    const id = await idOf(other);
+    const answer = await end(account, id.toUpperCase());
+    expect([answer.status, answer.body, answer.headers.getSetCookie()]).toEqual([200, { id, deleted: true }, []]);
+    expect(await Promise.all([account, other, third].map(isLoggedIn))).toEqual([true, false, true]);
+    expect(await listOf(account)).toHaveLength(2);
+    const repeated = await end(account, id);
+    expect([repeated.status, repeated.body]).toEqual([404, { error: 'not_found' }]);
+  });
+
+  test('two simultaneous requests end one session, and never fail', async () => {
+    const account = await service.newAccount();
+    const other = await another(account);
+    const id = await idOf(other);
+    const statuses = (await Promise.all([end(account, id), end(account, id)])).map(({ status }) => status);
+    expect(statuses).toContain(200);
+    expect([200, 404]).toEqual(expect.arrayContaining(statuses));
+    expect(await isLoggedIn(other)).toBe(false);
+  });
+
+  test('a session that ends itself is logged out, and its cookie is removed', async () => {
+    const account = await service.newAccount();
+    const other = await another(account);
+    const id = await idOf(account);
+    const answer = await end(account, id);
+    expect([answer.status, answer.body]).toEqual([200, { id, deleted: true }]);
+    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^session=; .*Max-Age=0;/)]);
+    expect(await Promise.all([account, other].map(isLoggedIn))).toEqual([false, true]);
+  });
+
+  test('a session that has expired is neither listed nor ended, although its row still exists', async () => {
+    const account = await service.newAccount();
+    const other = await another(account);
+    const id = await idOf(other);
+    await changeRow(other.cookie, 'SET expires_at = :at', Math.floor(Date.now() / 1_000));
+    expect(await listOf(account)).toMatchObject([{ current: true }]);
+    expect((await end(account, id)).status).toBe(404);
+  });
+
+  test("another account's session is 404 like an unknown one, and goes on", async () => {
+    const [mine, theirs] = [await service.newAccount(), await service.newAccount()];
+    const hash = createHash('sha256').update(mine.cookie.slice('session='.length)).digest('hex');
+    for (const id of [await idOf(mine), UNKNOWN, hash, `account%23${mine.id}`, '%00', 'x'.repeat(2_000)]) {
+      const answer = await end(theirs, id);
+      expect([answer.status, answer.body]).toEqual([404, { error: 'not_found' }]);
+    }
+    expect(await isLoggedIn(mine)).toBe(true);
+  });
+
+  test('an API key can neither list nor end sessions', async () => {
+    const account = await service.newAccount();
+    const id = await idOf(account);
+    for (const [method, path] of [
+      ['GET', '/auth/sessions'],
+      ['DELETE', `/auth/sessions/${id}`],
+    ] as const) {
+      const answer = await account.byKey.request(method, path);
+      expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
+    }
+    expect(await isLoggedIn(account)).toBe(true);
+  });
+
+  test("a page of another site cannot end a session, even if it knows the session's id", async () => {
+    const account = await service.newAccount();
+    const id = await idOf(account);
+    for (const headers of [{}, { origin: 'https://evil.example' }, { 'sec-fetch-site': 'same-site' }]) {
+      const answer = await client(service.urls.base_url).request('DELETE', `/auth/sessions/${id}`, {
+        headers: { cookie: account.cookie, ...headers },
+      });
+      expect([answer.status, answer.body]).toEqual([403, { error: 'forbidden' }]);
+    }
+    expect(await isLoggedIn(account)).toBe(true);
   });
 });
 

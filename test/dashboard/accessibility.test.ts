@@ -130,6 +130,20 @@ const PAGES: readonly (readonly [path: string, states: readonly PageState[]])[] 
     ],
   ],
   [
+    'sessions',
+    [
+      ['the sessions', (page) => page.getByText('You are logged in nowhere else.').waitFor()],
+      [
+        'the dialog before the end of a session',
+        async (page) => {
+          await page.getByRole('button', { name: 'Log out of this browser' }).click();
+          await page.getByRole('dialog').waitFor();
+        },
+        closeDialog,
+      ],
+    ],
+  ],
+  [
     'docs',
     [
       ['the API reference', (page) => page.getByText('/api/v1/auth/me').waitFor()],

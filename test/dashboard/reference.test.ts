@@ -105,7 +105,9 @@ describe.runIf(HAS_BROWSER)('the API reference', () => {
     expect(samples.length).toBeGreaterThan(4);
     for (const { source } of samples) {
       const own = await service.newAccount();
-      const id = String((await own.bySession.postJson('/api-keys', { name: 'old' })).body.id);
+      const collection = source.includes('sessions.') ? '/auth/sessions' : '/api-keys';
+      const { body } = await own.bySession.request<{ items: { id: string }[] }>('GET', collection);
+      const id = String(body.items[0]?.id);
       const window = await visit(browser);
       window.page.on('dialog', (dialog) => void dialog.accept(id));
       await openAs(window, service, own.cookie, '/dashboard/api-keys');

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import {
   fillInProviderForm,
   HAS_BROWSER,
@@ -13,6 +14,7 @@ import {
   type Visit,
   visit,
 } from '../support/browser.ts';
+import { client } from '../support/client.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { withFault } from '../support/with-fault.ts';
 
@@ -306,6 +308,66 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
     await elsewhere.page.getByRole('link', { name: 'API keys', exact: true }).click();
     await continueMessage(elsewhere.page).waitFor();
     await Promise.all([here.leave(), elsewhere.leave()]);
+  });
+
+  test('is in the list with its device, and is ended from another browser or from itself', async () => {
+    const { cookie, email, bySession } = await service.newAccount();
+    const here = await visit(browser);
+    const { page } = here;
+    const userAgent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0';
+    const { cookies: other } = await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email, userAgent });
+    await openAs(here, service, cookie);
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Sessions' }).click();
+    const row = (device: string) => page.getByRole('row').filter({ hasText: device });
+    await row('Unknown device').filter({ hasText: 'This browser' }).filter({ hasText: 'now' }).waitFor();
+    const button = row('Firefox on Windows').getByRole('button', { name: 'End the session of Firefox on Windows' });
+    const question = page.getByRole('dialog', { name: 'End the session of Firefox on Windows?' });
+
+    const elsewhere = await visit(browser);
+    await openAs(elsewhere, service, other, '/dashboard/sessions');
+    await elsewhere.page.getByRole('row').filter({ hasText: 'This browser' }).waitFor();
+    await button.click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'hidden' });
+    expect((await bySession.request<{ items: unknown[] }>('GET', '/auth/sessions')).body.items).toHaveLength(2);
+    await button.click();
+    await question.getByRole('button', { name: 'End session' }).click();
+    await page.getByText('You are logged in nowhere else.').waitFor();
+    await elsewhere.page.getByRole('link', { name: 'API keys', exact: true }).click();
+    await elsewhere.page.getByText('Log in to continue where you were.').waitFor();
+
+    const tab = await here.context.newPage();
+    await tab.goto(`${service.urls.root_url}/dashboard/docs`);
+    await tab.getByRole('button', { name: /^Account of/ }).waitFor();
+    await page.getByRole('button', { name: 'Log out of this browser' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
+    await tab.getByText('Log in to continue where you were.').waitFor();
+    expect((await bySession.request('GET', '/auth/me')).status).toBe(401);
+    await Promise.all([here.leave(), elsewhere.leave()]);
+  });
+
+  test('that has ended meanwhile leaves the list without an error, and a list that cannot be loaded says so', async () => {
+    const { cookie, email } = await service.newAccount();
+    const { cookies: other } = await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email });
+    const here = await visit(browser);
+    const { page } = here;
+    await openAs(here, service, cookie, '/dashboard/sessions');
+    await page.getByRole('button', { name: 'End the session of Unknown device' }).click();
+    await client(service.urls.base_url, { cookie: other }).request('POST', '/auth/logout');
+    await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+    await page.getByText('You are logged in nowhere else.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.route('**/api/v1/auth/sessions', (route) =>
+      route.fulfill({ status: 400, json: { error: 'invalid_request' } }),
+    );
+    await page.reload();
+    await page.getByRole('alert').getByText('The service did not understand this request.').waitFor();
+    await page.unroute('**/api/v1/auth/sessions');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('You are logged in nowhere else.').waitFor();
+    await here.leave();
   });
 
   test('a login as another account in one tab applies in every tab', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
+import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { samplesOf } from '../../shared/contract/samples.ts';
 import { SCHEMAS } from '../../shared/contract/schemas.ts';
 import type { Route } from '../../shared/route.ts';
@@ -160,12 +161,20 @@ describe('the samples of the API reference', () => {
     ({ route, lang }) => !NOT_RUN.has(LANGUAGE_OF[lang]) && !(lang === 'TypeScript' && route.access === 'session'),
   );
 
-  /** What the path of an operation names: a file, a direct upload whose bytes have arrived, or a key. */
+  /** What the path of an operation names: a file, a direct upload whose bytes have arrived, a key, or another session. */
   async function idFor({ name }: Route, account: TestAccount): Promise<string> {
     if (name === 'completeUpload' || name === 'cancelUpload') {
       const { body } = await askForTicket(account.byKey, 'film.mp4', 5);
       if (name === 'completeUpload') await put(body, 'hello');
       return String(body.id);
+    }
+    if (name === 'endSession') {
+      await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email: account.email });
+      const { body } = await account.bySession.request<{ items: { id: string; current: boolean }[] }>(
+        'GET',
+        '/auth/sessions',
+      );
+      return String(body.items.find(({ current }) => !current)?.id);
     }
     if (name === 'revokeApiKey')
       return String((await account.bySession.postJson('/api-keys', { name: 'old' })).body.id);

@@ -192,6 +192,34 @@ function sessionScenarios(): Scenario[] {
       },
     },
     {
+      name: 'the list of sessions',
+      route: 'listSessions',
+      success: [200],
+      prepare: async ({ bySession }) => reading(() => bySession.request('GET', '/auth/sessions')),
+    },
+    {
+      name: 'the end of another session',
+      route: 'endSession',
+      success: [200],
+      prepare: async ({ email, bySession }, _name, { service }) => {
+        const { cookies: cookie } = await logIn({ startUrl: startUrlOf(service), email });
+        const other = client(service.urls.base_url, { cookie });
+        const { body } = await other.request<{ items: { id: string; current: boolean }[] }>('GET', '/auth/sessions');
+        const id = body.items.find(({ current }) => current)?.id;
+        const end = () => bySession.request('DELETE', `/auth/sessions/${id}`);
+        const stillHolds = async () => expectStatus(await other.request('GET', '/auth/me'), 401);
+        return {
+          request: end,
+          followUp: async ({ status }) => {
+            if (status !== 200) expectStatus(await end(), 200, 404);
+            await stillHolds();
+          },
+          stillHolds,
+          isFileMade: () => false,
+        };
+      },
+    },
+    {
       name: 'the end of all sessions',
       route: 'endSessions',
       success: [200],

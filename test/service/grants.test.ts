@@ -66,7 +66,8 @@ async function requestEveryRoute(): Promise<void> {
   const { byKey, bySession } = account;
   for (const { method, path, access } of Object.values<Route>(ROUTES)) {
     const relative = path.replace('{id}', UNKNOWN_ID).replace('/api/v1', '');
-    if (access === 'public' || ['/auth/logout', '/auth/sessions'].includes(relative)) continue;
+    if (access === 'public' || ['POST /auth/logout', 'DELETE /auth/sessions'].includes(`${method} ${relative}`))
+      continue;
     for (const by of access === 'session' ? [bySession] : [bySession, byKey]) {
       await forgetRecentUse(operator);
       await by.request(method, relative, method === 'GET' ? {} : EMPTY_JSON);
@@ -92,6 +93,12 @@ async function useLoginsAndKeys(): Promise<void> {
   const { body } = await account.bySession.postJson<{ id: string }>('/api-keys', { name: 'other' });
   await account.bySession.request('GET', '/api-keys');
   await account.bySession.request('DELETE', `/api-keys/${body.id}`);
+  const { body: sessions } = await account.bySession.request<{ items: { id: string; current: boolean }[] }>(
+    'GET',
+    '/auth/sessions',
+  );
+  const another = sessions.items.find(({ current }) => !current);
+  await account.bySession.request('DELETE', `/auth/sessions/${another?.id}`);
   for (const [method, path] of [
     ['POST', '/auth/logout'],
     ['DELETE', '/auth/sessions'],

@@ -54,11 +54,21 @@ async function writeLines(): Promise<void> {
   const startUrl = `${service.urls.base_url}/auth/google`;
   const { cookies: second } = await logIn({ startUrl, email: account.email });
   await client(service.urls.base_url, { cookie: second }).request('POST', '/auth/logout');
+  const { cookies: third } = await logIn({ startUrl, email: account.email });
+  const { body: sessions } = await bySession.request<{ items: Row[] }>('GET', '/auth/sessions');
+  await bySession.request('DELETE', `/auth/sessions/${sessions.items.find(({ current }) => !current)?.id}`);
   await adminProcessJson(service, '--yes', 'set-limit', account.id, '1000000');
   await askForTicket(byKey, FILE_NAME, 2_000_000);
   await adminProcessJson(service, '--yes', 'take-down', String(file.url));
   await bySession.request('DELETE', '/auth/sessions');
-  secrets.push(key, cookie.split('=')[1] ?? '', second.split('=')[1] ?? '', String(made.body.key), String(file.url));
+  secrets.push(
+    key,
+    cookie.split('=')[1] ?? '',
+    second.split('=')[1] ?? '',
+    third.split('=')[1] ?? '',
+    String(made.body.key),
+    String(file.url),
+  );
   Object.assign(asked, {
     account: account.id,
     'key prefix': key.slice(0, 12),
@@ -216,6 +226,8 @@ describe('the audit trail', () => {
       'api_key_revoked',
       'login',
       'logout',
+      'login',
+      'session_ended',
       'storage_limit_changed begun',
       'storage_limit_changed done',
       'file_taken_down begun',
@@ -238,7 +250,7 @@ describe('the audit trail', () => {
       key_id: expect.any(String),
     });
     const sessions = (name: string) => rows.filter(({ event }) => event === name).map(({ session }) => session);
-    expect(sessions('login')).toContain(sessions('logout')[0]);
+    for (const end of ['logout', 'session_ended']) expect(sessions('login')).toContain(sessions(end)[0]);
     expect(rows.find(({ event }) => event === 'file_taken_down')).toMatchObject({
       operator: expect.stringMatching(/^arn:aws:sts::\d{12}:assumed-role\/operator\//),
       file_id: expect.any(String),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isUuid, numberOfUuid, randomToken, timeOfUuid, toBase62, uuidv5, uuidv7 } from '../../shared/ids.ts';
+import { isUuid, numberOfUuid, randomToken, timeOfUuid, toBase62, uuidv5, uuidv7, uuidv8 } from '../../shared/ids.ts';
 
 describe('a token', () => {
   test.each([
@@ -36,6 +36,12 @@ test.each([
   [2 ** 32 - 1, 6, '4gfFC3'],
 ])('%i in base 62 with %i digits is %s', (value, width, text) => {
   expect(toBase62(value, width)).toBe(text);
+});
+
+test('a version 8 UUID is the beginning of a hash', () => {
+  // RFC 9562, appendix B.2.
+  const hash = '5c146b143c524afd938a375d0df1fbf6fe12a66b645f72f6158759387e51f3c8';
+  expect(uuidv8(hash)).toBe('5c146b14-3c52-8afd-938a-375d0df1fbf6');
 });
 
 describe('a version 7 UUID', () => {

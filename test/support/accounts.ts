@@ -61,7 +61,7 @@ async function newSession(accountId: string): Promise<{ token: string; session: 
       return 'added';
     },
   };
-  const token = await startSession(store as SessionStore, accountId);
+  const token = await startSession(store as SessionStore, { accountId, userAgent: '' });
   return { token, session: sessions[0] as Session };
 }
 
@@ -95,12 +95,12 @@ async function newKey(accountId: string, name = 'test'): Promise<{ key: string; 
 }
 
 /** As in shared/aws/session-store.ts: the session, and the list of the account's sessions. */
-function sessionRows({ tokenHash, accountId, createdAt, refreshedAt, expiresAt }: Session): Record<string, unknown>[] {
+function sessionRows({ tokenHash, accountId, device, createdAt, refreshedAt, expiresAt }: Session) {
   const seconds = (milliseconds: number) => Math.floor(milliseconds / 1_000);
   const times = { created_at: seconds(createdAt), refreshed_at: seconds(refreshedAt), expires_at: seconds(expiresAt) };
   const end = seconds(createdAt + SESSION_MAX_MS);
   return [
-    { token_hash: tokenHash, account_id: accountId, ...times },
+    { token_hash: tokenHash, account_id: accountId, device, ...times },
     { token_hash: `account#${accountId}`, ends: { [tokenHash]: end }, newest: tokenHash, expires_at: end },
   ];
 }

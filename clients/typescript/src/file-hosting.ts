@@ -6,7 +6,17 @@ import type { UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
 import { type RetryOptions, retry } from './retry.ts';
-import type { ApiKey, ApiKeys, ApiKeyWithSecret, FileRecord, FilesPage, Profile, Usage } from './types.ts';
+import type {
+  ApiKey,
+  ApiKeys,
+  ApiKeyWithSecret,
+  FileRecord,
+  FilesPage,
+  Profile,
+  Session,
+  Sessions,
+  Usage,
+} from './types.ts';
 import { upload } from './upload.ts';
 
 export interface ClientOptions {
@@ -112,6 +122,17 @@ export class FileHosting {
   async endSessions(options: RetryOptions = {}): Promise<void> {
     await this.#callBySession('DELETE', '/auth/sessions', { ...options, doneStatus: 401 });
   }
+
+  /** The sessions of the account: browsers that are logged in. Needs a session. */
+  readonly sessions = {
+    list: async (options: RetryOptions = {}): Promise<readonly Session[]> =>
+      (await this.#callBySession<Sessions>('GET', '/auth/sessions', options)).items,
+
+    /** Ends a session, which is refused from the next request on. A session that ends itself is logged out. */
+    end: async (id: string, options: RetryOptions = {}): Promise<void> => {
+      await this.#callBySession('DELETE', pathOf('/auth/sessions', id), { ...options, doneStatus: 404 });
+    },
+  };
 
   /** The API keys of the account. Needs a session. */
   readonly keys = {

@@ -132,6 +132,27 @@ export interface LoggedOut {
   readonly logged_out: boolean;
 }
 
+/** A session: one browser that is logged in. */
+export interface Session {
+  readonly id: string;
+  /**
+   * The browser and the system, as the browser named them at the login. `Unknown device` if it named neither in a way
+   * that the service knows.
+   */
+  readonly device: string;
+  /** When the browser was logged in (ISO 8601, UTC). */
+  readonly created_at: string;
+  /** When the session was last used. The last use may be up to an hour later (ISO 8601, UTC). */
+  readonly last_used_at: string;
+  /** True for the session that asks. */
+  readonly current: boolean;
+}
+
+/** The sessions of the account that have not ended, the newest login first. */
+export interface Sessions {
+  readonly items: readonly Session[];
+}
+
 /** What a direct upload will send. */
 export interface TicketRequest {
   /** The name of the file. */

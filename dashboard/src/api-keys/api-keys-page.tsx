@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Skeleton, Table, Text, Title, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Button, Skeleton, Table, Text, Title } from '@mantine/core';
 import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
@@ -6,10 +6,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey } from '../../../clients/typescript/src/index.ts';
 import { apiKeysQuery } from '../api/queries.ts';
-import { formatAgo, formatTime } from '../format.ts';
+import { formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
+import { Ago } from '../ui/ago.tsx';
 import { EmptyBox } from '../ui/empty-box.tsx';
 import { LoadFailure } from '../ui/error-pages.tsx';
+import list from '../ui/list-table.module.css';
 import { Loading } from '../ui/loading.tsx';
 import { messageFor } from '../ui/notify.ts';
 import { usePageTitle } from '../ui/use-page-title.ts';
@@ -64,21 +66,21 @@ export function ApiKeysPage() {
 
 function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key: ApiKey) => void }) {
   return (
-    <Table className={styles.table}>
+    <Table className={list.table}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{words.columns.name}</Table.Th>
           <Table.Th className={styles.prefix}>{words.columns.prefix}</Table.Th>
-          <Table.Th className={styles.created}>{words.columns.created}</Table.Th>
-          <Table.Th className={styles.used}>{words.columns.lastUsed}</Table.Th>
-          <Table.Th className={styles.actions}>{words.columns.actions}</Table.Th>
+          <Table.Th className={list.created}>{words.columns.created}</Table.Th>
+          <Table.Th className={list.used}>{words.columns.lastUsed}</Table.Th>
+          <Table.Th className={list.actions}>{words.columns.actions}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {keys.map((key) => (
-          <Table.Tr key={key.id} className={styles.row}>
+          <Table.Tr key={key.id} className={list.row}>
             <Table.Td>
-              <span className={`one-line ${styles.name}`} title={key.name} translate="no">
+              <span className={`one-line ${list.name}`} title={key.name} translate="no">
                 {key.name}
               </span>
               <code className={styles.below} translate="no">
@@ -88,13 +90,13 @@ function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key:
             <Table.Td className={styles.prefix}>
               <code translate="no">{key.key_prefix}…</code>
             </Table.Td>
-            <Table.Td className={styles.created}>
+            <Table.Td className={list.created}>
               <time dateTime={key.created_at}>{formatTime(key.created_at)}</time>
             </Table.Td>
-            <Table.Td className={styles.used}>
+            <Table.Td className={list.used}>
               <LastUsed at={key.last_used_at} />
             </Table.Td>
-            <Table.Td className={styles.actions}>
+            <Table.Td className={list.actions}>
               <ActionIcon aria-label={words.revoke(key.name)} onClick={() => onRevoke(key)}>
                 <IconTrash size={18} aria-hidden />
               </ActionIcon>
@@ -107,18 +109,10 @@ function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key:
 }
 
 function LastUsed({ at }: { at: string | null }) {
-  if (at === null)
-    return (
-      <Text c="dimmed" size="sm">
-        {words.neverUsed}
-      </Text>
-    );
+  if (at !== null) return <Ago at={at} />;
   return (
-    // The tooltip opens by touch and by keyboard focus, too.
-    <Tooltip label={formatTime(at)} events={{ hover: true, focus: true, touch: true }}>
-      <UnstyledButton className={styles.ago}>
-        <time dateTime={at}>{formatAgo(at)}</time>
-      </UnstyledButton>
-    </Tooltip>
+    <Text c="dimmed" size="sm">
+      {words.neverUsed}
+    </Text>
   );
 }

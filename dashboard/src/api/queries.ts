@@ -25,6 +25,11 @@ export const apiKeysQuery = queryOptions({
   queryFn: ({ signal }) => hosting.keys.list({ signal }),
 });
 
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ signal }) => hosting.sessions.list({ signal }),
+});
+
 /** A query of something that does not change, which is asked for until it comes: the sooner, the later the connection comes back. */
 export function untilLoaded<Data>(queryKey: readonly string[], queryFn: () => Promise<Data>) {
   return queryOptions({

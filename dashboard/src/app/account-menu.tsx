@@ -1,23 +1,19 @@
 import { Avatar, Button, Group, Menu, Stack, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import IconDevices from '@tabler/icons-react/dist/esm/icons/IconDevices.mjs';
+import IconDevicesOff from '@tabler/icons-react/dist/esm/icons/IconDevicesOff.mjs';
 import IconLogout from '@tabler/icons-react/dist/esm/icons/IconLogout.mjs';
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { hosting } from '../api/client.ts';
 import { profileQuery } from '../api/queries.ts';
-import { broadcastSession } from '../login/session-channel.ts';
+import { type Logout, useLogout } from '../login/use-logout.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { notifyFailure } from '../ui/failed-request.tsx';
 import { useLast } from '../ui/use-last.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
 import styles from './shell.module.css';
 
 const words = strings.navigation;
-
-/** The sessions that a logout ends: that of this browser, or all of the account. */
-type Logout = 'here' | 'everywhere';
 
 /** The menu that shows who is logged in, and lets them log out. */
 export function AccountMenu() {
@@ -51,13 +47,16 @@ export function AccountMenu() {
           </Text>
         </div>
         <Menu.Divider />
+        <Menu.Item component={Link} to="/sessions" leftSection={<IconDevices size={16} aria-hidden />}>
+          {words.sessions}
+        </Menu.Item>
         <Menu.Item
           leftSection={<IconLogout size={16} aria-hidden />}
           onClick={() => (uploads.isBusy ? setAsking('here') : logOut.mutate('here'))}
         >
           {words.logOut}
         </Menu.Item>
-        <Menu.Item leftSection={<IconDevices size={16} aria-hidden />} onClick={() => setAsking('everywhere')}>
+        <Menu.Item leftSection={<IconDevicesOff size={16} aria-hidden />} onClick={() => setAsking('everywhere')}>
           {words.everywhere.item}
         </Menu.Item>
       </Menu.Dropdown>
@@ -95,23 +94,4 @@ function LogoutQuestion({
       </Group>
     </Dialog>
   );
-}
-
-function useLogout() {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
-  const uploads = useUploadQueue();
-  return useMutation({
-    mutationFn: async (logout: Logout) => {
-      // Cancelling needs the session. Otherwise the reserved storage would count as used until its tickets expire.
-      await uploads.cancelAll();
-      return logout === 'here' ? hosting.logout() : hosting.endSessions();
-    },
-    onSuccess: async () => {
-      await navigate({ to: '/login' });
-      broadcastSession(null);
-      queryClient.clear();
-    },
-    onError: notifyFailure,
-  });
 }

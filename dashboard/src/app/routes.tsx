@@ -1,13 +1,14 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
 import { failureOf } from '../api/failure.ts';
-import { apiKeysQuery, filesQuery, profileQuery } from '../api/queries.ts';
+import { apiKeysQuery, filesQuery, profileQuery, sessionsQuery } from '../api/queries.ts';
 import { ApiKeysPage } from '../api-keys/api-keys-page.tsx';
 import { FilesPage } from '../files/files-page.tsx';
 import type { FilesSearch } from '../files/pages.tsx';
 import { LoginPage } from '../login/login-page.tsx';
 import { isReturnTo, takeReturnTo } from '../login/return-to.ts';
 import { LoadReferencePage, referencePageQuery } from '../reference/load-reference-page.tsx';
+import { SessionsPage } from '../sessions/sessions-page.tsx';
 import { CrashedContent, CrashPage, NotFoundPage } from '../ui/error-pages.tsx';
 import { LoadingPage } from '../ui/loading.tsx';
 import type { UploadQueue } from '../uploads/upload-queue.ts';
@@ -92,6 +93,16 @@ const apiKeys = createRoute({
   },
 });
 
+const sessions = createRoute({
+  getParentRoute: () => session,
+  path: '/sessions',
+  component: SessionsPage,
+  errorComponent: CrashedContent,
+  loader: ({ context: { queryClient } }) => {
+    void queryClient.prefetchQuery(sessionsQuery);
+  },
+});
+
 const reference = createRoute({
   getParentRoute: () => session,
   path: '/docs',
@@ -102,4 +113,4 @@ const reference = createRoute({
   },
 });
 
-export const routeTree = root.addChildren([login, session.addChildren([files, apiKeys, reference])]);
+export const routeTree = root.addChildren([login, session.addChildren([files, apiKeys, sessions, reference])]);

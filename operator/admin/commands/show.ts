@@ -85,8 +85,9 @@ function toJson({ defaultStorageLimitBytes }: CommandContext, account: Account, 
 }
 
 /** The service writes the use of a session at most once an hour. So the last use may be up to an hour later than `last_used_at`. */
-const sessionJson = ({ tokenHash, createdAt, refreshedAt, expiresAt }: Session) => ({
+const sessionJson = ({ tokenHash, device, createdAt, refreshedAt, expiresAt }: Session) => ({
   id: sessionIdOf(tokenHash),
+  device,
   created_at: time(createdAt),
   last_used_at: time(refreshedAt),
   expires_at: time(expiresAt),
@@ -121,7 +122,10 @@ function toText({ defaultStorageLimitBytes }: CommandContext, account: Account, 
     `sessions  ${several(sessions.length, 'live session')}`,
     ...sessions
       .map(sessionJson)
-      .map(({ id, created_at, last_used_at }) => `  ${id}…  created ${created_at}  last used ${last_used_at}`),
+      .map(
+        ({ id, device, created_at, last_used_at }) =>
+          `  ${id}  created ${created_at}  last used ${last_used_at}  ${device}`,
+      ),
     `keys      ${keys.length}`,
     ...keys.map(
       ({ key_prefix, created_at, last_used_at, name }) =>

@@ -162,7 +162,7 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     expect(functions.length).toBeGreaterThanOrEqual(Object.keys(ROUTES).length);
     for (const { stack, logicalId, properties } of functions) {
       const { Ref: group } = settingsOf(properties).LoggingConfig?.LogGroup ?? {};
-      const isAudited = /^(FinishLogin|Logout|EndSessions|CreateApiKey|RevokeApiKey)Function/.test(logicalId);
+      const isAudited = /^(FinishLogin|Logout|EndSessions?|CreateApiKey|RevokeApiKey)Function/.test(logicalId);
       if (isAudited) expect([logicalId, group]).toEqual([logicalId, 'SharedAuditLog']);
       else expect([logicalId, names]).toEqual([logicalId, expect.arrayContaining([`${stack} ${group}`])]);
     }

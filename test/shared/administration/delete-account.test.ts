@@ -37,7 +37,7 @@ const remove = (id: string) => deleteAccount(stores, id, inTime());
 async function newPerson() {
   const id = await newAccount(service);
   const { key } = await createApiKey(keys, { accountId: id, name: 'ci', kind: 'test', ...inTime() });
-  const token = await startSession(sessions, id);
+  const token = await startSession(sessions, { accountId: id, userAgent: '' });
   await upload(service, id, 'hello', { idempotencyKey: 'mine' });
   await put(await newTicket(service, id, 5, { idempotencyKey: 'ticket' }), 'hello');
   return { id, key, token };
@@ -111,7 +111,7 @@ describe('nothing is added to an account while it is deleted:', () => {
   });
 
   test.each([
-    ['a login', (id: string) => startSession(sessions, id)],
+    ['a login', (id: string) => startSession(sessions, { accountId: id, userAgent: '' })],
     ['a key', (id: string) => createApiKey(keys, { accountId: id, name: 'ci', kind: 'test' as const, ...inTime() })],
     ['a ticket', (id: string) => askForTicket(service, id, 0, { idempotencyKey: 'late' })],
     ['an upload', (id: string) => upload(service, id, '', { idempotencyKey: 'late' })],

@@ -39,7 +39,10 @@ async function newPerson(): Promise<Person> {
   return {
     id,
     keys: [await makeKey(id), await makeKey(id)],
-    tokens: [await startSession(sessions, id), await startSession(sessions, id)],
+    tokens: [
+      await startSession(sessions, { accountId: id, userAgent: '' }),
+      await startSession(sessions, { accountId: id, userAgent: '' }),
+    ],
   };
 }
 
@@ -111,7 +114,7 @@ describe('a request under way while its account is suspended leaves no valid cre
         return sessions.add(session);
       },
     };
-    await expect(startSession(late, id)).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(startSession(late, { accountId: id, userAgent: '' })).rejects.toMatchObject({ code: 'unauthorized' });
     expect(await sessions.live(id, Date.now())).toEqual([]);
   });
 
@@ -121,7 +124,7 @@ describe('a request under way while its account is suspended leaves no valid cre
     const late = {
       ...administration,
       suspend: async (of: string) => {
-        tokens.push(await startSession(sessions, id));
+        tokens.push(await startSession(sessions, { accountId: id, userAgent: '' }));
         return administration.suspend(of);
       },
     };
@@ -147,7 +150,7 @@ describe('a request under way while its account is suspended leaves no valid cre
     const id = await newAccount(service);
     const made = { keys: [] as string[], tokens: [] as string[] };
     const works = Array.from({ length: 10 }, () => [
-      startSession(sessions, id).then((token) => made.tokens.push(token)),
+      startSession(sessions, { accountId: id, userAgent: '' }).then((token) => made.tokens.push(token)),
       makeKey(id).then((key) => made.keys.push(key)),
     ]).flat();
     await Promise.allSettled([...works.slice(0, 10), suspend(id), ...works.slice(10)]);

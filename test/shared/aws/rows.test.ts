@@ -359,13 +359,14 @@ test('the rows of an API key are the key with its account and the pointer to it'
 test('the rows of a session are the session and the list of its account', async () => {
   const accountId = await newAccount();
   const { startSession } = await import('../../../shared/sessions/session.ts');
-  await startSession(sessions, accountId, () => NOW + 1);
+  await startSession(sessions, { accountId, userAgent: '' }, () => NOW + 1);
   const { Items = [] } = await engine.send(new ScanCommand({ TableName: tables.sessions }));
   const session = Items.find(({ account_id }) => account_id?.S === accountId);
   const hash = session?.token_hash?.S ?? '';
   expect(session).toEqual({
     token_hash: { S: hash },
     account_id: { S: accountId },
+    device: { S: 'Unknown device' },
     created_at: { N: String(NOW / 1_000) },
     refreshed_at: { N: String(NOW / 1_000) },
     expires_at: { N: String(NOW / 1_000 + 7 * 86_400) },

@@ -103,7 +103,7 @@ export function finish(attempt: Attempt, started: { state: string; cookies: Cook
     sessions,
   };
   const parameters = { state: [started.state], code: ['code-1'], ...attempt.parameters };
-  return finishLogin(setting, { parameters, cookies: started.cookies }, () => attempt.now ?? NOW);
+  return finishLogin(setting, { parameters, cookies: started.cookies, userAgent: '' }, () => attempt.now ?? NOW);
 }
 
 export const sessionOf = (outcome: LoginOutcome) =>

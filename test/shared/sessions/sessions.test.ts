@@ -17,9 +17,11 @@ const DAY_MS = 24 * HOUR_MS;
 
 const newAccount = () => putAccount(engine, tables);
 
+const startAt = (now: number, accountId: string) => startSession(sessions, { accountId, userAgent: '' }, () => now);
+
 async function start(accountId?: string): Promise<string> {
   const id = accountId ?? (await newAccount());
-  return startSession(sessions, id, () => LOGIN);
+  return startAt(LOGIN, id);
 }
 const find = (token: string, now = LOGIN) => findSession(sessions, token, () => now);
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -67,13 +69,11 @@ test('a request costs one read, and one write an hour', async () => {
   expect(costs).toEqual(['GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem', 'GetItem UpdateItem']);
 });
 
-test('a request costs no write in the last days of a session, when no request can prolong it', async () => {
+test('the use of a session is also noted in its last days, when no request can prolong it', async () => {
   const token = await start();
-  for (const days of [6, 12, 18, 24]) await find(token, LOGIN + days * DAY_MS);
-  proxy.calls.length = 0;
-  await find(token, LOGIN + 29 * DAY_MS);
-  await find(token, LOGIN + 29.5 * DAY_MS);
-  expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
+  for (const days of [6, 12, 18, 24, 29, 29.5]) await find(token, LOGIN + days * DAY_MS);
+  const noted = { refreshedAt: LOGIN + 29.5 * DAY_MS, expiresAt: LOGIN + 30 * DAY_MS };
+  expect(await sessions.find(sha256(token))).toMatchObject(noted);
 });
 
 describe('ending every session of an account', () => {
@@ -113,7 +113,7 @@ test('an account has at most a hundred sessions: one more ends the oldest', asyn
   const accountId = await newAccount();
   const tokens: string[] = [];
   for (let index = 0; index <= SESSIONS_PER_ACCOUNT_MAX; index++)
-    tokens.push(await startSession(sessions, accountId, () => LOGIN + index * 1_000));
+    tokens.push(await startAt(LOGIN + index * 1_000, accountId));
   const found = await Promise.all(tokens.map((token) => find(token, LOGIN + HOUR_MS)));
   expect(found.map((session) => session !== undefined)).toEqual([false, ...tokens.slice(1).map(() => true)]);
 });
@@ -121,7 +121,7 @@ test('an account has at most a hundred sessions: one more ends the oldest', asyn
 test('the list of sessions drops those whose 30 days are over', async () => {
   const accountId = await newAccount();
   await start(accountId);
-  const token = await startSession(sessions, accountId, () => LOGIN + 30 * DAY_MS);
+  const token = await startAt(LOGIN + 30 * DAY_MS, accountId);
   const listed = { TableName: tables.sessions, Key: { token_hash: { S: `account#${accountId}` } } };
   const { Item } = await engine.send(new GetItemCommand(listed));
   expect(Object.keys(Item?.ends?.M ?? {})).toEqual([sha256(token)]);

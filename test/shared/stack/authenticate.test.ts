@@ -21,7 +21,7 @@ let token: string;
 beforeAll(async () => {
   const request = { accountId: keyOwner, name: 'ci', kind: 'live' as const, deadlineAt: Date.now() + 20_000 };
   ({ key } = await createApiKey(apiKeyStore, request));
-  token = await startSession(sessions, browserOwner);
+  token = await startSession(sessions, { accountId: browserOwner, userAgent: '' });
 });
 
 async function who(
