@@ -106,7 +106,7 @@ export function openApiDocument(
           type: 'apiKey',
           in: 'cookie',
           name: sessionCookie,
-          description: 'The cookie of a person who is logged in.',
+          description: 'The cookie of a person who is logged in, for the dashboard. Programs use `ByKey` alone.',
         },
       },
     },
