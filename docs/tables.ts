@@ -20,6 +20,7 @@ import {
   type Table,
   worstSearch,
 } from './costs/cost-tables.ts';
+import clients from './generated-clients.json' with { type: 'json' };
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The tables of the API's page and of the screenshots, each made from the object that the code itself reads, so that no figure is typed by hand. */
@@ -50,6 +51,11 @@ const TABLES_OF_API: Readonly<Record<string, () => string>> = {
           return `[<img src="${file}" alt="${title}, ${look.name}" height="160">](${file})`;
         }),
       ]),
+    ),
+  clients: () =>
+    table(
+      ['Generator', ...Object.keys(Object.values(clients)[0] ?? {})],
+      Object.entries(clients).map(([name, cells]) => [name, ...Object.values(cells)]),
     ),
   limits: () =>
     table(

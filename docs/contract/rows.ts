@@ -92,7 +92,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'direct uploads',
     decision:
-      'A direct upload is a resource of its own (`/uploads`): a JSON request makes its ticket, and its file has the same id. A URL takes its bytes once: then S3 answers 412, or 409 to a PUT that meets another of the same ticket and may be repeated. The PUT must begin within 15 minutes. The room is reserved for as long as the PUT may take at 16 KiB/s. One completion at a time copies the bytes (decisions 0022, 0023).',
+      'A direct upload is a resource of its own (`/uploads`): a JSON request makes its ticket, and its file has the same id. If the `Idempotency-Key` stands for a complete upload, the answer has the `file` in the place of `upload` and `expires_at`, so that generated clients read both with one type. A URL takes its bytes once: then S3 answers 412, or 409 to a PUT that meets another of the same ticket and may be repeated. The PUT must begin within 15 minutes. The room is reserved for as long as the PUT may take at 16 KiB/s. One completion at a time copies the bytes (decisions 0022, 0023).',
     pieces: ['test/shared/files/direct-upload.test.ts', 'test/shared/files/sweep.test.ts'],
   },
   {

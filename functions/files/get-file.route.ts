@@ -13,7 +13,7 @@ export const getFile = {
   operation: {
     tag: 'Files',
     description:
-      'A file of the account. The file of another account is 404, and so is a direct upload that is not complete.',
+      'A file of the account; its bytes are at its `url`. The file of another account is 404, and so is a direct upload that is not complete.',
     parameters: [idParameter('the file')],
     successes: [{ status: 200, description: 'The file.', body: 'FileRecord' }],
     errors: ['not_found'],

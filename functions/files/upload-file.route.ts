@@ -25,7 +25,8 @@ export const uploadFile = {
   operation: {
     tag: 'Files',
     description:
-      'The form has one file part, under any field name. Large files and slow networks are better served by a direct upload ' +
+      'The form has one file part, under any field name. The name of the file is that of the part, and so is its type; without a type, ' +
+      'the ending of the name decides. Large files and slow networks are better served by a direct upload ' +
       '(`POST /api/v1/uploads`). No `Content-Encoding`.',
     parameters: [idempotencyKeyParameter],
     body: 'UploadForm',

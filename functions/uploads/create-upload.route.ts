@@ -38,8 +38,9 @@ export const createUpload = {
       },
       {
         status: 201,
-        description: 'The file: the earlier upload with this `Idempotency-Key` is complete.',
-        body: 'FileRecord',
+        description:
+          '`file` is the file: the earlier upload with this `Idempotency-Key` is complete. There is nothing to send.',
+        body: 'UploadTicket',
         headers: ['Location', 'Idempotency-Replayed'],
       },
     ],

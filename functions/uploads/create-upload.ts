@@ -25,7 +25,7 @@ const maxBytes = limit('MAX_UPLOAD_SIZE_BYTES');
 const cdnUrl = required('CDN_URL');
 
 /**
- * POST /uploads: 202 and the ticket of a direct upload; 201 and the file's record if the `Idempotency-Key` stands for a complete upload;
+ * POST /uploads: 202 and the ticket of a direct upload; 201 and `{id, file}` if the `Idempotency-Key` stands for a complete upload;
  * 400, 403 `storage_limit_exceeded`, 409 `idempotency_conflict`, 413, 415, 429 for the bytes of the day.
  */
 export const handler = apiHandler(route, async ({ event, caller, deadlineAt }) => {
@@ -37,7 +37,8 @@ export const handler = apiHandler(route, async ({ event, caller, deadlineAt }) =
     deadlineAt,
   });
   if (answer.kind === 'file') {
-    return created(toFileRecord(answer.file, cdnUrl), `/api/v1/files/${answer.file.id}`, replayedHeader(true));
+    const file = toFileRecord(answer.file, cdnUrl);
+    return created({ id: file.id, file }, `/api/v1/files/${file.id}`, replayedHeader(true));
   }
   const { id, put, expiresAt } = answer.ticket;
   const ticket = { id, upload: { method: 'PUT', ...put }, expires_at: new Date(expiresAt).toISOString() };

@@ -45,9 +45,9 @@ export class Service {
     return record as FileRecord;
   }
 
-  async askForTicket(name: string, sizeBytes: number): Promise<UploadTicket> {
+  async askForTicket(name: string, sizeBytes: number): Promise<Required<Omit<UploadTicket, 'file'>>> {
     const body = { name, mime_type: 'application/octet-stream', size_bytes: sizeBytes };
-    const ticket = JSON.parse(expectStatus(await this.ask('/uploads', jsonOf(body)), 202).text) as UploadTicket;
+    const ticket = JSON.parse(expectStatus(await this.ask('/uploads', jsonOf(body)), 202).text);
     this.#left.set(ticket.id, name);
     return ticket;
   }

@@ -24,15 +24,20 @@ export interface FilesPage {
   readonly total: number;
 }
 
-/** The answer to `POST /uploads`: send the bytes to `upload.url` with `upload.headers`, then complete the upload. */
+/**
+ * The answer to `POST /uploads`: send the bytes to `upload.url` with `upload.headers`, then complete the upload. If an earlier upload with the
+ * same `Idempotency-Key` is complete, it has the file instead. Both have one type, because many generators of clients know only one for
+ * each operation.
+ */
 export interface UploadTicket {
   readonly id: string;
-  readonly upload: {
+  readonly upload?: {
     readonly method: string;
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
   };
-  readonly expires_at: string;
+  readonly expires_at?: string;
+  readonly file?: FileRecord;
 }
 
 /** An API key, without its secret. */

@@ -79,7 +79,13 @@ export function openApiDocument(
       contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The service that serves this document.' }],
+    servers: [
+      {
+        url: '/',
+        description:
+          'The service that serves this document. A client that was made from a file must be told its address.',
+      },
+    ],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -94,13 +100,13 @@ export function openApiDocument(
           scheme: 'bearer',
           bearerFormat: 'svc_live_<secret>',
           description:
-            'An API key, made in the dashboard. Keep it secret: it must not get into web pages or repositories.',
+            'An API key, made in the dashboard (`/dashboard`). Keep it secret: it must not get into web pages or repositories.',
         },
         BySession: {
           type: 'apiKey',
           in: 'cookie',
           name: sessionCookie,
-          description: 'The cookie of a person who is logged in.',
+          description: 'The cookie of a person who is logged in, for the dashboard. Programs use `ByKey` alone.',
         },
       },
     },
@@ -109,6 +115,10 @@ export function openApiDocument(
 
 function describe(maxUploadBytes: number): string {
   return [
+    'To begin, log in at `/dashboard`, make an API key, and send it as `Authorization: Bearer <key>`. `POST /api/v1/files` uploads a file in a',
+    'form; the `url` in the answer is its link. For large files and slow networks use a direct upload: `POST /api/v1/uploads`, a PUT of the bytes to',
+    '`upload.url` of the answer, then `POST /api/v1/uploads/{id}/complete`.',
+    '',
     'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`, except the 503 of',
     '`/health`, which says what is down. Other paths of the API are 404 `not_found`; methods that a path does not',
     'have are 405 `method_not_allowed`. CloudFront itself may answer 400, 403, 503 and 504, in HTML.',

@@ -30,7 +30,7 @@ export const ERRORS = {
   file_too_large: {
     status: 413,
     meaning:
-      'The file is larger than `MAX_UPLOAD_SIZE_BYTES`. Or the body of a request without a file is too large: JSON over 64 KiB, any other over 4 MiB.',
+      'The file is larger than one upload may be (`upload_max_bytes` of `GET /api/v1/usage`). Or the body of a request without a file is too large: JSON over 64 KiB, any other over 4 MiB.',
   },
   unsupported_media_type: {
     status: 415,

@@ -108,7 +108,7 @@ export const idempotencyKeyParameter: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    `Makes it safe to send the request again: the same request with the same key within ${IDEMPOTENCY_TTL_MS / HOUR_MS} hours makes no ` +
+    `Makes it safe to send the request again. Choose a new key for each file. The same request with the same key within ${IDEMPOTENCY_TTL_MS / HOUR_MS} hours makes no ` +
     'second file, and is answered with the record of the first one. A repeated request for a ticket gets the same ticket with a URL ' +
     'that is signed again, while the upload is open.',
   // There is no example: an import would send it with every upload.

@@ -32,7 +32,7 @@ type InlineSchemaOf<Type> = null extends Type
   : [Type] extends [string]
     ? { readonly type: 'string'; readonly format?: string; readonly enum?: readonly Type[] }
     : [Type] extends [number]
-      ? { readonly type: 'integer'; readonly minimum?: number }
+      ? { readonly type: 'integer'; readonly format?: string; readonly minimum?: number }
       : [Type] extends [boolean]
         ? { readonly type: 'boolean' }
         : Type extends readonly (infer Item)[]
@@ -44,7 +44,7 @@ type InlineSchemaOf<Type> = null extends Type
                 readonly required: readonly string[];
                 readonly properties: PropertiesOf<Type>;
               };
-type PropertiesOf<Type> = { readonly [Name in keyof Type]-?: SchemaOf<Type[Name]> };
+type PropertiesOf<Type> = { readonly [Name in keyof Type]-?: SchemaOf<Exclude<Type[Name], undefined>> };
 
 /** An object that always has all of these properties. */
 function record<Type extends object>(description: string, properties: PropertiesOf<Type>) {
@@ -56,8 +56,9 @@ const ID = '019c1a2b-3c4d-7e5f-8a9b-0c1d2e3f4a5b';
 const id = { type: 'string', format: 'uuid', examples: [ID] } as const;
 const time = (description: string) =>
   ({ type: 'string', format: 'date-time', description: `${description} (ISO 8601, UTC).`, examples: [TIME] }) as const;
+// Generators of clients take 32 bits for an integer without this format.
 const bytes = (description: string) =>
-  ({ type: 'integer', minimum: 0, description: `${description}, in bytes.` }) as const;
+  ({ type: 'integer', format: 'int64', minimum: 0, description: `${description}, in bytes.` }) as const;
 
 const fileRecord = record<FileRecord>('A file. It always has these six fields.', {
   id,
@@ -89,32 +90,37 @@ const filesPage = record<FilesPage>('One page of files, newest first.', {
   },
 });
 
-const uploadTicket = record<UploadTicket>(
-  'The ticket of a direct upload: send the bytes to `upload.url` once, with `upload.method` and exactly `upload.headers`, then complete the upload.',
-  {
-    id,
-    upload: {
-      type: 'object',
-      required: ['method', 'url', 'headers'],
-      properties: {
-        method: { type: 'string', examples: ['PUT'] },
-        url: {
-          type: 'string',
-          format: 'uri',
-          description: 'A presigned URL of S3. Its errors are XML of S3.',
-          examples: ['https://uploads.s3.amazonaws.com/incoming/4d7e/019c?X-Amz-Signature=4a5f'],
-        },
-        headers: {
-          type: 'object',
-          additionalProperties: { type: 'string' },
-          description: 'Every header to send with the bytes. `Content-Length` must be the announced size.',
-          examples: [{ 'Content-Type': 'video/mp4', 'If-None-Match': '*' }],
+const uploadTicket = {
+  ...record<UploadTicket>(
+    'A direct upload. Send the bytes to `upload.url` once, with `upload.method` and exactly `upload.headers`, then complete the upload. If `file` is there instead, the upload is complete.',
+    {
+      id,
+      upload: {
+        type: 'object',
+        description: 'The request that sends the bytes. It takes no other headers, and no API key.',
+        required: ['method', 'url', 'headers'],
+        properties: {
+          method: { type: 'string', examples: ['PUT'] },
+          url: {
+            type: 'string',
+            format: 'uri',
+            description: 'A presigned URL of S3. Its errors are XML of S3.',
+            examples: ['https://uploads.s3.amazonaws.com/incoming/4d7e/019c?X-Amz-Signature=4a5f'],
+          },
+          headers: {
+            type: 'object',
+            additionalProperties: { type: 'string' },
+            description: 'Every header to send with the bytes. `Content-Length` must be the announced size.',
+            examples: [{ 'Content-Type': 'video/mp4', 'If-None-Match': '*' }],
+          },
         },
       },
+      expires_at: time('The PUT must begin before this time'),
+      file: { $ref: '#/components/schemas/FileRecord' },
     },
-    expires_at: time('The PUT must begin before this time'),
-  },
-);
+  ),
+  required: ['id'],
+} as const;
 
 const keyProperties = {
   id,
@@ -173,8 +179,7 @@ const ticketRequest = {
     name: { type: 'string', description: 'The name of the file.', examples: ['film.mp4'] },
     mime_type: { type: 'string', description: 'The media type of the file.', examples: ['video/mp4'] },
     size_bytes: {
-      type: 'integer',
-      minimum: 0,
+      ...bytes('The exact size of the file'),
       description: 'The exact size of the file, in bytes. A size above the limit is `file_too_large`.',
       examples: [52_428_800],
     },

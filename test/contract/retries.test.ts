@@ -175,6 +175,6 @@ describe('contract: retries', () => {
     expect(put.status).toBe(200);
     const done = await byKey.request('POST', `/uploads/${first.body.id}/complete`);
     const replay = await byKey.postJson('/uploads', request, { 'idempotency-key': 't' });
-    expect([replay.status, replay.body]).toEqual([201, done.body]);
+    expect([replay.status, replay.body]).toEqual([201, { id: first.body.id, file: done.body }]);
   });
 });

@@ -21,6 +21,9 @@ import { borrowTestService, type TestService } from '../support/service.ts';
 
 const DOCUMENT = openApiDocument(Object.values(ROUTES), readLimits({}));
 
+// biome-ignore lint/suspicious/noExplicitAny: these tests read and change parts of the document that have no exact types.
+type Editable = any;
+
 describe('the OpenAPI document', () => {
   test('passes the recommended rules of Redocly, in their strictest form', async () => {
     const problems = await lintFromString({
@@ -80,14 +83,27 @@ describe('the OpenAPI document', () => {
     const bodies = Object.values(DOCUMENT.paths).flatMap((operations) => Object.values(operations));
     for (const { requestBody } of bodies) expect(Object.keys(requestBody?.content ?? { '': {} })).toHaveLength(1);
   });
+
+  test('gives each operation one type of success, because many generators know only the first one', () => {
+    for (const { operationId, responses } of Object.values(DOCUMENT.paths).flatMap((path) => Object.values(path))) {
+      const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      const types = new Set(successes.map(([, response]) => JSON.stringify((response as Editable).content)));
+      expect([operationId, types.size]).toEqual([operationId, Math.min(1, successes.length)]);
+    }
+  });
+
+  test('says of every number of bytes that it takes 64 bits', () => {
+    const numbers = Object.values(DOCUMENT.components.schemas).flatMap(({ properties }) =>
+      Object.entries(properties as Editable).filter(([name]) => name.endsWith('_bytes')),
+    );
+    expect(numbers.length).toBeGreaterThan(5);
+    for (const [name, schema] of numbers) expect([name, schema]).toMatchObject([name, { format: 'int64' }]);
+  });
 });
 
 describe('the comparison with the released document', () => {
   const { version } = DOCUMENT.info as { version: string };
   const CHANGELOG = `# Changelog\n\n## Not released\n\n## ${version}\n\nReleased.\n`;
-  // biome-ignore lint/suspicious/noExplicitAny: these tests change parts of the document that have no exact types.
-  type Editable = any;
-
   /** What clients must hear of when the document changes so. */
   function breaksBy(change: (document: Editable) => void, changelog = CHANGELOG): string[] {
     const changed: Editable = structuredClone(DOCUMENT);

@@ -5,6 +5,9 @@ import { type Job, undo } from './job.ts';
 import { retry } from './retry.ts';
 import type { FileRecord, TicketRequest, UploadTicket } from './types.ts';
 
+/** A ticket whose bytes are to be sent. */
+type OpenTicket = UploadTicket & Required<Pick<UploadTicket, 'upload'>>;
+
 /**
  * Gets a ticket, sends the bytes to the storage, and completes the upload. Each step may be repeated, because the storage takes the
  * bytes of a ticket only once.
@@ -48,8 +51,8 @@ export async function sendDirectly(job: Job, content: Content): Promise<FileReco
 async function putWithTicket(
   job: Job,
   { blob }: Content,
-  ask: () => Promise<UploadTicket | FileRecord>,
-): Promise<UploadTicket | FileRecord> {
+  ask: () => Promise<OpenTicket | FileRecord>,
+): Promise<OpenTicket | FileRecord> {
   let given = await ask();
   const put = async () => {
     if ('url' in given) return;
@@ -73,9 +76,9 @@ async function putWithTicket(
   return given;
 }
 
-function ticketIn(answer: Answer): UploadTicket | FileRecord {
-  if (answer.status === 201) return recordIn(answer);
+function ticketIn(answer: Answer): OpenTicket | FileRecord {
   const body = jsonOf(answer) as unknown as UploadTicket;
-  if (typeof body.id === 'string' && typeof body.upload?.url === 'string') return body;
+  if (body.file) return body.file;
+  if (typeof body.id === 'string' && typeof body.upload?.url === 'string') return body as OpenTicket;
   throw errorOf(answer, undefined);
 }

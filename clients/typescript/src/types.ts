@@ -27,12 +27,13 @@ export interface FilesPage {
 }
 
 /**
- * The ticket of a direct upload: send the bytes to `upload.url` once, with `upload.method` and exactly
- * `upload.headers`, then complete the upload.
+ * A direct upload. Send the bytes to `upload.url` once, with `upload.method` and exactly `upload.headers`, then
+ * complete the upload. If `file` is there instead, the upload is complete.
  */
 export interface UploadTicket {
   readonly id: string;
-  readonly upload: {
+  /** The request that sends the bytes. It takes no other headers, and no API key. */
+  readonly upload?: {
     readonly method: string;
     /** A presigned URL of S3. Its errors are XML of S3. */
     readonly url: string;
@@ -40,7 +41,8 @@ export interface UploadTicket {
     readonly headers: Readonly<Record<string, string>>;
   };
   /** The PUT must begin before this time (ISO 8601, UTC). */
-  readonly expires_at: string;
+  readonly expires_at?: string;
+  readonly file?: FileRecord;
 }
 
 /** An API key, without its secret. */
