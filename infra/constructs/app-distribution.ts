@@ -18,7 +18,7 @@ import { GatewayKey } from './gateway-key.ts';
 import { GATEWAY_STAGE } from './gateway-stage.ts';
 import type { SharedResources } from './needs.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
-import { acceptViewerSide, addressOf, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, addressOf, NO_PAGE, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
   readonly apiId: string;
@@ -81,7 +81,11 @@ export class AppDistribution extends Construct {
     const apiHeaders = new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
       // The gateway and the functions behind it set only nosniff themselves. CloudFront's own answers and the error pages do not set even
       // nosniff.
-      securityHeadersBehavior: { contentTypeOptions: { override: true }, strictTransportSecurity: STRICT_TRANSPORT },
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        strictTransportSecurity: STRICT_TRANSPORT,
+        contentSecurityPolicy: { contentSecurityPolicy: NO_PAGE, override: true },
+      },
       customHeadersBehavior: { customHeaders: [SAME_ORIGIN_RESOURCES] },
     });
     const toApi = {

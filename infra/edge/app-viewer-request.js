@@ -258,6 +258,8 @@ function answerHeaders(event) {
     'cache-control': { value: 'no-store' },
     'x-request-id': { value: event.context.requestId },
     'x-content-type-options': { value: 'nosniff' },
+    'content-security-policy': { value: "default-src 'none'; base-uri 'none'; frame-ancestors 'none'" },
+    'cross-origin-resource-policy': { value: 'same-origin' },
     'strict-transport-security': { value: 'max-age=63072000; includeSubDomains' },
   };
 }

@@ -29,7 +29,7 @@ describe('security.txt', () => {
       const deployedAt = new Date(expires);
       deployedAt.setUTCFullYear(deployedAt.getUTCFullYear() - 1);
       expect(text).toBe(securityText(CONTACT, service.urls.root_url, deployedAt));
-      const smoke = new Service(service.urls.base_url, 'svc_test_none');
+      const smoke = new Service({ baseUrl: service.urls.base_url, key: 'svc_test_none' });
       const check = ROUTE_CHECKS.find(({ name }) => name.startsWith('security.txt'));
       expect(await check?.run({ service: smoke } as Settings)).toBe(expires);
       const refused = await fetch(service.urls.root_url + SECURITY_TEXT_PATH, { method: 'POST', body: 'x' });
