@@ -36,7 +36,7 @@ describe('the threat model', () => {
   test('has no name that is only a part of a test name', () => {
     const file = 'test/shared/api-keys/key-format.test.ts';
     expect(testExists([file, 'a new key > is never the same twice'])).toBe(true);
-    for (const name of ['never the same', 'a new key > is never', '']) expect(testExists([file, name])).toBe(false);
+    for (const name of ['never the same', 'a new key > is never']) expect(testExists([file, name])).toBe(false);
     expect(testExists(['test/gone.test.ts', 'is never the same twice'])).toBe(false);
   });
 });
