@@ -13,6 +13,7 @@ import { decisionsPage } from './decisions.ts';
 import { growthChart } from './measured/growth-chart.ts';
 import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
+import { asvsPage } from './security/asvs-page.ts';
 import { fillTables } from './tables.ts';
 
 /**
@@ -29,6 +30,7 @@ const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const RELEASED = join(import.meta.dirname, 'openapi-released.json');
 const CHANGELOG = join(import.meta.dirname, 'changelog.md');
+const ASVS = join(import.meta.dirname, 'security/asvs.md');
 const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
 // This document has the default limits. A deployment serves a document with its own limits.
@@ -40,6 +42,7 @@ const pages = {
   ...filled,
   [join(ROOT, 'docs/decisions/README.md')]: decisionsPage(),
   [CONTRACT]: contractPage(),
+  [ASVS]: asvsPage(),
   [MEASURED]: measuredPage(),
   [GROWTH]: growthChart(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type NamedTest, testExists } from '../named-tests.ts';
 
 /**
  * A statement that is true after any crash, repetition, late arrival or race, as soon as the sweeper has run.
@@ -7,8 +6,8 @@ import { join } from 'node:path';
 interface Invariant {
   readonly statement: string;
   readonly enforcedIn: readonly string[];
-  /** Tests that would fail if it did not hold: the file, and the test's name as the source has it, after the name of its group and ` > `. */
-  readonly tests: readonly (readonly [file: string, name: string])[];
+  /** Tests that would fail if it did not hold. */
+  readonly tests: readonly NamedTest[];
 }
 
 /** In the order of their numbers I1, I2, …, by which comments in the code refer to them. */
@@ -111,7 +110,7 @@ const INVARIANTS: readonly Invariant[] = [
     tests: [
       [
         'test/contract/retries.test.ts',
-        'after a 503 whose outcome is unknown, a retry with the key gives the one file, which serves its bytes',
+        'after a 503 whose outcome is unknown, a retry with the key gives the one file, which serves its bytes: the first upload %s',
       ],
       [
         'test/shared/files/upload.test.ts',
@@ -220,8 +219,6 @@ const INVARIANTS: readonly Invariant[] = [
   },
 ];
 
-const ROOT = join(import.meta.dirname, '../..');
-
 /**
  * The rows of the table of invariants in docs/architecture.md.
  * @throws Error naming a test that is not in its file. When you rename a test that proves an invariant, rename it in this file as well.
@@ -229,8 +226,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export function invariantRows(): string[][] {
   return INVARIANTS.map(({ statement, enforcedIn, tests }, index) => {
     for (const [file, name] of tests) {
-      const source = readFileSync(join(ROOT, file), 'utf8');
-      if (name.split(' > ').every((part) => source.includes(part))) continue;
+      if (testExists([file, name])) continue;
       throw new Error(`${file} has no test "${name}", which docs/architecture/invariants.ts names for I${index + 1}`);
     }
     return [

@@ -11,13 +11,14 @@ import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts
 import { FOR_PROGRAMS_PATH, forPrograms } from '../../shared/contract/for-programs.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES } from '../../shared/contract/limits.ts';
 import type { DashboardFiles } from '../bundle/build-dashboard.ts';
+import { SECURITY_TEXT_PATH, securityText } from '../settings/security-text.ts';
 import type { StageConfig } from '../settings/stage.ts';
 import { EdgeFunction } from './edge-function.ts';
 import { GatewayKey } from './gateway-key.ts';
 import { GATEWAY_STAGE } from './gateway-stage.ts';
 import type { SharedResources } from './needs.ts';
 import { errorBodies, errorResponses, StaticFiles, URL_TOO_LONG } from './static-files.ts';
-import { acceptViewerSide, addressOf, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
+import { acceptViewerSide, addressOf, NO_PAGE, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts';
 
 export interface AppDistributionProps {
   readonly apiId: string;
@@ -50,6 +51,15 @@ export class AppDistribution extends Construct {
     });
     const gatewayKey = new GatewayKey(this, 'GatewayKey', { apiId: props.apiId, value: secret });
     const customHeaders = { 'x-origin-secret': secret.unsafeUnwrap() };
+    const address = () => addressOf(this.distribution, props.stage.appDomain);
+    const { securityContact } = props.stage;
+    // They name this distribution, so they are written when it exists.
+    const texts: Readonly<Record<string, () => string>> = {
+      [FOR_PROGRAMS_PATH]: () => forPrograms(Object.values(ROUTES), props.stage.limits, address()),
+      ...(securityContact && {
+        [SECURITY_TEXT_PATH]: () => securityText(securityContact, address(), new Date()),
+      }),
+    };
     const viewerRequest = new EdgeFunction(this, 'ViewerRequest', {
       file: 'app-viewer-request.js',
       constants: {
@@ -59,7 +69,7 @@ export class AppDistribution extends Construct {
         STREAMING_UPLOADS: props.streamingDomain !== undefined,
         DASHBOARD_FILES: readdirSync(props.dashboard.pages).sort().join('|'),
         OPENAPI_PATH,
-        FOR_PROGRAMS_PATH,
+        TEXTS: Object.keys(texts).join('|'),
       },
     });
     const common = {
@@ -71,7 +81,11 @@ export class AppDistribution extends Construct {
     const apiHeaders = new cloudfront.ResponseHeadersPolicy(this, 'ApiHeaders', {
       // The gateway and the functions behind it set only nosniff themselves. CloudFront's own answers and the error pages do not set even
       // nosniff.
-      securityHeadersBehavior: { contentTypeOptions: { override: true }, strictTransportSecurity: STRICT_TRANSPORT },
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        strictTransportSecurity: STRICT_TRANSPORT,
+        contentSecurityPolicy: { contentSecurityPolicy: NO_PAGE, override: true },
+      },
       customHeadersBehavior: { customHeaders: [SAME_ORIGIN_RESOURCES] },
     });
     const toApi = {
@@ -139,9 +153,9 @@ export class AppDistribution extends Construct {
           cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
           responseHeadersPolicy: this.dashboardHeaders(props.resources),
         },
-        // The OpenAPI document and the page for programs are static files: a request for them runs no function and is not counted.
+        // The OpenAPI document and the texts are static files: a request for them runs no function and is not counted.
         ...Object.fromEntries(
-          [OPENAPI_PATH, FOR_PROGRAMS_PATH].map((path) => [
+          [OPENAPI_PATH, ...Object.keys(texts)].map((path) => [
             path.slice(1),
             {
               ...common,
@@ -185,13 +199,15 @@ export class AppDistribution extends Construct {
             props.stage.name === 'local' ? 'session' : undefined,
           ),
         ),
-        s3deploy.Source.data(
-          basename(FOR_PROGRAMS_PATH),
-          forPrograms(Object.values(ROUTES), props.stage.limits, addressOf(this.distribution, props.stage.appDomain)),
-        ),
       ],
       prefix: dirname(OPENAPI_PATH).slice(1),
       cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),
+    });
+    site.add('Texts', {
+      sources: Object.entries(texts).map(([path, text]) => s3deploy.Source.data(basename(path), text())),
+      prefix: 'texts',
+      cacheControl: s3deploy.CacheControl.fromString('public, max-age=300'),
+      contentType: 'text/plain; charset=utf-8',
     });
     // A new key must exist before the distribution sends it.
     this.distribution.node.addDependency(gatewayKey);

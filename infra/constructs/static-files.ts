@@ -15,6 +15,8 @@ export interface FileSet {
   readonly sources: s3deploy.ISource[];
   readonly prefix?: string;
   readonly cacheControl: s3deploy.CacheControl;
+  /** The type of all files of the set; without it, the extension of each file gives its type. */
+  readonly contentType?: string;
   readonly keepsEarlierFiles?: boolean;
 }
 
@@ -38,7 +40,7 @@ export class StaticFiles extends Construct {
   }
 
   /** Copies another set after those so far. The set may name what was made after this construct, such as the distribution. */
-  add(name: string, { sources, prefix, cacheControl, keepsEarlierFiles = false }: FileSet): void {
+  add(name: string, { sources, prefix, cacheControl, contentType, keepsEarlierFiles = false }: FileSet): void {
     const deployment = new s3deploy.BucketDeployment(this, name, {
       sources,
       destinationBucket: this.bucket,
@@ -48,6 +50,7 @@ export class StaticFiles extends Construct {
       logGroup: deploymentLogs(Stack.of(this)),
       ...(prefix !== undefined && { destinationKeyPrefix: prefix }),
       cacheControl: [cacheControl],
+      ...(contentType !== undefined && { contentType }),
     });
     this.acceptCopier(deployment.handlerRole);
     // The dependency is between the two copies only. The first construct also holds the function that makes both copies.

@@ -18,6 +18,9 @@ export const STRICT_TRANSPORT: cloudfront.ResponseHeadersStrictTransportSecurity
   override: true,
 };
 
+/** Of answers that are no pages: a browser that shows one loads nothing for it, and shows it in no frame. */
+export const NO_PAGE = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
 /** The settings that both distributions share: protocol versions, custom domain, web ACL, price class. There is no IPv6 (decision 0043). */
 export function viewerSide(
   scope: Construct,

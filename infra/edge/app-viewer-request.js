@@ -12,7 +12,7 @@ const INLINE_BODY_MAX_BYTES = 4194304;
 const STREAMING_UPLOADS = true;
 const DASHBOARD_FILES = 'index.html';
 const OPENAPI_PATH = '/api/v1/openapi.json';
-const FOR_PROGRAMS_PATH = '/llms.txt';
+const TEXTS = '/llms.txt';
 
 /**
  * The gateway takes 10,240 bytes of request line and headers, the streaming origin about as many; they answer larger heads with errors
@@ -71,11 +71,12 @@ function handler(event) {
     request.uri = file;
     return request;
   }
-  // These two paths are static files. No function of the API is behind them to refuse other methods.
-  if (path === OPENAPI_PATH || path === FOR_PROGRAMS_PATH) {
+  // These paths are static files. No function of the API is behind them to refuse other methods.
+  const isText = TEXTS.split('|').indexOf(path) !== -1;
+  if (path === OPENAPI_PATH || isText) {
     if (!reads) return errorAnswer(event, 'method_not_allowed', { allow: 'GET, HEAD' });
-    // In the bucket both files are in the folder `api/v1`.
-    if (path === FOR_PROGRAMS_PATH) request.uri = `/api/v1${path}`;
+    // In the bucket all texts are in one folder.
+    if (isText) request.uri = `/texts${path.slice(path.lastIndexOf('/'))}`;
     return request;
   }
   // A distribution has an origin only if a path leads to it, so the streaming origin has this path. A request to this path would bypass the
@@ -257,6 +258,8 @@ function answerHeaders(event) {
     'cache-control': { value: 'no-store' },
     'x-request-id': { value: event.context.requestId },
     'x-content-type-options': { value: 'nosniff' },
+    'content-security-policy': { value: "default-src 'none'; base-uri 'none'; frame-ancestors 'none'" },
+    'cross-origin-resource-policy': { value: 'same-origin' },
     'strict-transport-security': { value: 'max-age=63072000; includeSubDomains' },
   };
 }

@@ -7,6 +7,7 @@ import {
 } from '../../shared/contract/limits.ts';
 import { EVERYONE } from '../../shared/env.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
+import type { SecurityContact } from './security-text.ts';
 
 /** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
 export type StageName = 'prod' | 'dev' | 'local';
@@ -30,6 +31,7 @@ export interface StageSettings {
   readonly originSecretSlot?: 'a' | 'b';
   readonly restoredTables?: Readonly<Partial<Record<TableName, string>>>;
   readonly secondCopy?: SecondCopy;
+  readonly securityContact?: SecurityContact;
 }
 
 /** A copy of files and tables in another Region. */
@@ -128,6 +130,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     meaning:
       '[A second copy](#a-second-copy) of files and tables in another Region; each daily backup is kept for as many days as `{ keepDays }` says, 7 to 35',
   },
+  securityContact: {
+    values: '`{ contacts, policy, languages }`; no `security.txt` if it is absent',
+    meaning:
+      '[Where to report a vulnerability](#reports-of-vulnerabilities): addresses that begin with `mailto:` or `https:`, the address of a page with your policy (optional), and the languages of reports (English if it is absent)',
+  },
 };
 
 /** The settings of a stage with every default filled in, as the stacks use them. */
@@ -162,6 +169,7 @@ export interface StageConfig {
   readonly originSecretSlot: 'a' | 'b';
   readonly restoredTables: Readonly<Partial<Record<TableName, string>>>;
   readonly secondCopy: SecondCopy | undefined;
+  readonly securityContact: SecurityContact | undefined;
 }
 
 type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
@@ -251,6 +259,12 @@ const DOMAIN: Kind = {
   what: 'a domain name in lower case, such as "example.com"',
 };
 const EMAIL: Kind = { pattern: /^(?=[!-~]+$)[^@,]+@[^@,]+$/, what: 'one e-mail address, in ASCII' };
+const HTTPS_ADDRESS: Kind = { pattern: /^https:\/\/[!-~]+$/, what: 'an address that begins with https://' };
+const CONTACT: Kind = {
+  pattern: /^(?:mailto:[!-~]+@[!-~]+|https:\/\/[!-~]+)$/,
+  what: 'an address that begins with mailto: or https://',
+};
+const LANGUAGE: Kind = { pattern: /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, what: 'the tag of a language, such as "en"' };
 const CERTIFICATE_ARN: Kind = {
   pattern: /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/,
   what: 'the ARN of an ACM certificate in us-east-1',
@@ -298,6 +312,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     originSecretSlot: check.choice('originSecretSlot', settings.originSecretSlot ?? 'a', ['a', 'b']),
     restoredTables: restoredTablesOf(check, name, settings.restoredTables ?? {}),
     secondCopy: secondCopyOf(check, settings),
+    securityContact: securityContactOf(check, settings.securityContact),
   };
 }
 
@@ -379,6 +394,20 @@ function secondCopyOf(check: Check, { region, secondCopy }: StageSettings): Seco
   // docs/operate.md says that a deleted row can be restored for 35 days and no longer. With older backups that would be false.
   check.number('secondCopy.keepDays', secondCopy.keepDays, 7, 35);
   return secondCopy;
+}
+
+function securityContactOf(check: Check, contact: SecurityContact | undefined): SecurityContact | undefined {
+  if (contact === undefined) return undefined;
+  check.names('securityContact', contact, ['contacts', 'policy', 'languages']);
+  check.texts('securityContact.contacts', contact.contacts, CONTACT);
+  // RFC 9116 requires a contact, and an empty list of languages has no meaning.
+  if (contact.contacts.length === 0) check.fail('securityContact.contacts', 'must have at least one address');
+  if (contact.policy !== undefined) check.text('securityContact.policy', contact.policy, HTTPS_ADDRESS);
+  if (contact.languages !== undefined) {
+    check.texts('securityContact.languages', contact.languages, LANGUAGE);
+    if (contact.languages.length === 0) check.fail('securityContact.languages', 'must have at least one language');
+  }
+  return contact;
 }
 
 /** Requires the prefix of CloudFormation's generated names, so that a stage cannot use another stage's tables by mistake. */

@@ -18,6 +18,8 @@ interface FilesDeployment {
   /** The beginning of the keys: empty, or a text that ends in a slash. */
   readonly prefix: string;
   readonly cacheControl?: string;
+  /** The type of every file; without it, the extension gives the type. */
+  readonly contentType?: string;
   /** Whether other objects with the prefix are deleted. */
   readonly isPruning: boolean;
 }
@@ -68,7 +70,7 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
         throw new Error(`${resource.logicalId}: the local AWS fills in values only as they are`);
       }
       const metadata = take<Record<string, string>>('SystemMetadata', {});
-      const cacheControl = metadata['cache-control'];
+      const { 'cache-control': cacheControl, 'content-type': contentType } = metadata;
       const prefix = take<string>('DestinationBucketKeyPrefix', '').replace(/\/?$/, '/');
       return {
         sources: take<string[]>('SourceBucketNames').map((bucket, index) => ({
@@ -79,6 +81,7 @@ function readFilesDeployment(resource: Resource, deployment: Deployment): FilesD
         prefix: prefix === '/' ? '' : prefix,
         isPruning: take<boolean>('Prune', true),
         ...(cacheControl !== undefined && { cacheControl }),
+        ...(contentType !== undefined && { contentType }),
       };
     },
     // There is no cache to invalidate before the distributions have started, and no stack is deleted.
@@ -90,7 +93,7 @@ const hasEntries = (record: object) => Object.keys(record).length > 0;
 
 /** Puts new files first, so that a start that dies in between removes nothing. */
 async function deploy(client: S3Client, files: FilesDeployment, { localized }: Deployment): Promise<void> {
-  const { bucket: Bucket, prefix, cacheControl } = files;
+  const { bucket: Bucket, prefix, cacheControl, contentType } = files;
   const kept = new Set<string>();
   for (const { directory, markers } of files.sources) {
     for (const path of await filesIn(directory)) {
@@ -101,7 +104,7 @@ async function deploy(client: S3Client, files: FilesDeployment, { localized }: D
           Bucket,
           Key,
           Body: hasEntries(markers) ? localized(filled(await readFile(path, 'utf8'), markers)) : await readFile(path),
-          ContentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
+          ContentType: contentType ?? CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
           CacheControl: cacheControl,
         }),
       );

@@ -1,4 +1,5 @@
 import { ROUTES } from '../../functions/routes.ts';
+import { SECURITY_TEXT_PATH } from '../../infra/settings/security-text.ts';
 import type { Route } from '../../shared/route.ts';
 import { type Check, NotTried } from './check.ts';
 import { textContent } from './content.ts';
@@ -39,6 +40,17 @@ export const ROUTE_CHECKS: readonly Check[] = [
       const answer = expectStatus(await exchange(`${service.baseUrl}/auth/google/callback?state=x&code=x`), 302);
       expectHeader(answer, 'location', /\/dashboard\/login\?error=/);
       return undefined;
+    },
+  },
+  {
+    name: 'security.txt: it names a contact, and has not expired',
+    async run({ service }) {
+      const answer = await exchange(service.rootUrl + SECURITY_TEXT_PATH);
+      if (answer.status === 404) throw new NotTried('the file of the stage has no securityContact');
+      expectHeader(expectStatus(answer, 200), 'content-type', /^text\/plain; charset=utf-8$/);
+      const [, expires = ''] = /^Expires: (.+)$/m.exec(answer.text) ?? [];
+      if (!(Date.parse(expires) > Date.now())) throw new Error(`it expires at "${expires}": deploy again`);
+      return expires;
     },
   },
   {

@@ -4,6 +4,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unnamedBreaks } from '../../docs/breaks.ts';
 import { ROUTES } from '../../functions/routes.ts';
+import { SECURITY_TEXT_PATH } from '../../infra/settings/security-text.ts';
 import type { Exchange } from '../../local-aws/service.ts';
 import { clientTypes } from '../../shared/contract/client-types.ts';
 import { OPENAPI_PATH, openApiDocument } from '../../shared/contract/document.ts';
@@ -302,7 +303,7 @@ describe('the service', () => {
 
   test('serves the page for programs at the root, as plain text without a session', async () => {
     const answer = await fetch(`${service.urls.root_url}/llms.txt`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain']);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     const text = await answer.text();
     expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({}), service.urls.root_url));
     expect(text).toContain(`- Address: \`${service.urls.root_url}\``);
@@ -320,11 +321,14 @@ describe('the service', () => {
       expect(text).toContain(`- \`${name}\`: `);
     for (const field of ['FileRecord', 'UploadTicket', 'TicketRequest'] as const)
       for (const name of Object.keys(SCHEMAS[field].properties)) expect(text).toContain(`- \`${name}\` (`);
-    // The type names no charset, so the page must be ASCII.
-    expect(text).toMatch(/^[\n -~]*$/);
     for (const [code, { status }] of Object.entries(ERRORS)) expect(text).toContain(`| ${status} | \`${code}\` | `);
     const refused = await fetch(`${service.urls.root_url}/llms.txt`, { method: 'POST', body: 'x' });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  test('has no security.txt, because its stage names no contact', async () => {
+    const answer = await fetch(service.urls.root_url + SECURITY_TEXT_PATH);
+    expect([answer.status, await answer.json()]).toEqual([404, { error: 'not_found' }]);
   });
 
   test('answers another method at the path of the document with 405', async () => {

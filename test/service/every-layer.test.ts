@@ -171,17 +171,27 @@ describe('an unusual but valid HTTP request', () => {
 
   test.for([
     ['the API', '/api/v1/nothing'],
+    ['a refusal of the edge', '/api//v1'],
+    ['the description of the API', '/llms.txt'],
     ['a page of the dashboard', '/dashboard/'],
     ['an error page of the app', '/errors/invalid_request.json'],
     ['a URL that is too long', `/${'a'.repeat(9_000)}`],
     ['a link', `/uploads/${'a'.repeat(22)}/nothing`, 'cdn'],
     ['an error page of the CDN', '/errors/not_found.json', 'cdn'],
-  ] as const)('the answer for %s has nosniff and a Cross-Origin-Resource-Policy', async ([, path, server]) => {
-    const answer = await fetch((server === 'cdn' ? service.urls.cdn_url : service.urls.root_url) + path);
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    const policy = server === 'cdn' ? 'cross-origin' : 'same-origin';
-    expect(answer.headers.get('cross-origin-resource-policy')).toBe(policy);
-  });
+  ] as const)(
+    'the answer for %s has nosniff, a Cross-Origin-Resource-Policy, and at the app a Content-Security-Policy',
+    async ([, path, server]) => {
+      const answer = await fetch((server === 'cdn' ? service.urls.cdn_url : service.urls.root_url) + path);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      const policy = server === 'cdn' ? 'cross-origin' : 'same-origin';
+      expect(answer.headers.get('cross-origin-resource-policy')).toBe(policy);
+      // A link is there to be shown in pages of every origin, so a policy of its own depends on the type of the file.
+      if (server === 'cdn') return;
+      const content = answer.headers.get('content-security-policy');
+      for (const directive of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"])
+        expect(content).toContain(directive);
+    },
+  );
 
   test('a search with invalid percent-encoding finds nothing', async () => {
     const answer = await send(rawRequest('GET /api/v1/files?search=%zz%ff%00', [key()]));

@@ -13,7 +13,7 @@ export const APP_CONSTANTS = {
   STREAMING_UPLOADS: true,
   DASHBOARD_FILES: 'index.html',
   OPENAPI_PATH,
-  FOR_PROGRAMS_PATH,
+  TEXTS: FOR_PROGRAMS_PATH,
 };
 
 /** Loads the file that is deployed, with its constants filled in. */

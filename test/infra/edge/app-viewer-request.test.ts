@@ -6,7 +6,8 @@ import { hashToken } from '../../../shared/sessions/session.ts';
 import { APP_CONSTANTS, edgeFunction, summary, viewerRequestEvent } from '../../support/run-edge-function.ts';
 
 const DASHBOARD_FILES = 'app.js|index.html';
-const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES });
+const TEXTS = '/llms.txt|/.well-known/security.txt';
+const app = edgeFunction('app-viewer-request.js', { ...APP_CONSTANTS, DASHBOARD_FILES, TEXTS });
 const LONGEST = APP_CONSTANTS.MAX_UPLOAD_SIZE_BYTES + MULTIPART_FRAMING_MAX_BYTES;
 const KEY = { authorization: `Bearer svc_test_${'x'.repeat(49)}` };
 const TOKEN = 'T'.repeat(43);
@@ -181,13 +182,15 @@ describe('an unusual form of a path is made canonical or rejected:', () => {
 });
 
 test.each([
-  ['GET', '/llms.txt', '/api/v1/llms.txt from the origin default'],
-  ['HEAD', '/llms.txt', '/api/v1/llms.txt from the origin default'],
+  ['GET', '/llms.txt', '/texts/llms.txt from the origin default'],
+  ['HEAD', '/llms.txt', '/texts/llms.txt from the origin default'],
+  ['GET', '/.well-known/security.txt', '/texts/security.txt from the origin default'],
+  ['GET', '/.well-known', '/.well-known from the origin default'],
   ['POST', '/llms.txt', '405 {"error":"method_not_allowed"}'],
   ['GET', '/api/v1/openapi.json', '/api/v1/openapi.json from the origin default'],
   ['DELETE', '/api/v1/openapi.json', '405 {"error":"method_not_allowed"}'],
 ])(
-  'a file that describes the API is served from its folder, only for GET and HEAD: %s %s gets %s',
+  'a file that describes the service is served from its folder, only for GET and HEAD: %s %s gets %s',
   (method, uri, expected) => {
     expect(decide(method, uri)).toBe(expected);
   },

@@ -249,6 +249,27 @@ describe('an invalid setting is an error that names the file of the stage and th
       'whoMayLogIn must be "everyone" or an object with domains, emails, not "anyone"',
     ],
     [
+      'a contact that is no address of the web or of mail',
+      { securityContact: { contacts: ['security@example.com'] } },
+      'securityContact.contacts[0] must be an address that begins with mailto: or https://, not ',
+    ],
+    [
+      'a contact with a line break',
+      { securityContact: { contacts: ['mailto:a@example.com\nContact: mailto:b@example.com'] } },
+      'securityContact.contacts[0] must be an address that begins with mailto: or https://, not ',
+    ],
+    ['no contact', { securityContact: { contacts: [] } }, 'securityContact.contacts must have at least one address'],
+    [
+      'a policy without TLS',
+      { securityContact: { contacts: ['mailto:a@example.com'], policy: 'http://example.com' } },
+      'securityContact.policy must be an address that begins with https://, not ',
+    ],
+    [
+      'a language by its name',
+      { securityContact: { contacts: ['mailto:a@example.com'], languages: ['English'] } },
+      'securityContact.languages[0] must be the tag of a language, such as "en", not ',
+    ],
+    [
       'two e-mail addresses in one text',
       { whoMayLogIn: { emails: ['a@example.org,b@example.org'] } },
       'whoMayLogIn.emails[0] must be one e-mail address, in ASCII, not ',

@@ -38,7 +38,7 @@ test.concurrent('a working service passes all checks, and no uploaded file is le
   const { code, lines, stderr } = await smoke(...optionsFor(service, account), ...options);
   expect(lines.filter((line) => line.startsWith('DOES NOT HOLD'))).toEqual([]);
   expect([code, stderr]).toEqual([0, '']);
-  expect(lines.at(-1)).toMatch(/^Checks that hold: (\d+) of \1\. Not tried: 18\.$/);
+  expect(lines.at(-1)).toMatch(/^Checks that hold: (\d+) of \1\. Not tried: 19\.$/);
   expect(lines.join('\n')).toMatch(/^holds {10}form of 5 MiB, without a length: [\d.]+ s, /m);
   expect(lines.join('\n')).toMatch(/^not tried {6}direct upload of 7 MiB: the file is larger than --largest-mib$/m);
   expect(lines.join('\n')).toMatch(/^holds {10}link: 404 within 75 s of the deletion.*: 404 after \d+ s$/m);
