@@ -553,7 +553,7 @@ export const VERDICTS: Readonly<Record<string, Verdict>> = {
   ]),
   '7.3.2': met('absolute timeout', 'Thirty days, on the server.', [
     'test/shared/sessions/sessions.test.ts',
-    'a request costs no write in the last days of a session, when no request can prolong it',
+    'the use of a session is also noted in its last days, when no request can prolong it',
   ]),
   '7.4.1': met('an ended session is refused', 'The row is deleted; reads are strong.', LOGOUT, [
     'test/shared/sessions/sessions.test.ts',
@@ -577,7 +577,11 @@ export const VERDICTS: Readonly<Record<string, Verdict>> = {
     'authenticate again before sensitive changes',
     'The profile comes from the provider; the service lets nobody change it.',
   ),
-  '7.5.2': met('people see and end their sessions', 'In the account menu of the dashboard.', EVERYWHERE),
+  '7.5.2': met(
+    'people see and end their sessions',
+    'On the page "Sessions" of the dashboard; without a new login ([decision 0016](../decisions/0016-a-list-of-sessions-for-each-account.md)).',
+    ['test/contract/login.test.ts', 'the list shows each session with its device, and marks the one that asks'],
+  ),
   '7.6.1': met(
     'sessions and those of the provider as documented',
     '[security.md](../security.md#sessions).',
