@@ -132,10 +132,6 @@ const ONLY_HTTPS: NamedTest = [
 const CACHING: NamedTest = ['test/contract/errors.test.ts', 'every answer of the API has Cache-Control: no-store'];
 const SIX_FIELDS: NamedTest = ['test/contract/upload.test.ts', 'every answer with a file has exactly its six fields'];
 const LOGOUT: NamedTest = ['test/contract/login.test.ts', 'logging out ends the session on the server'];
-const EVERYWHERE: NamedTest = [
-  'test/contract/login.test.ts',
-  'logging out everywhere ends every session of the account, and none of other accounts',
-];
 const SUSPENSION: NamedTest = [
   'test/operator/admin/commands.test.ts',
   'suspend rejects the account from the next request on, and restore makes its keys valid again, but not its sessions',
