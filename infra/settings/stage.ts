@@ -6,6 +6,7 @@ import {
   STREAMING_PLACES_PER_ENVIRONMENT,
 } from '../../shared/contract/limits.ts';
 import { EVERYONE } from '../../shared/env.ts';
+import { SHARDS } from '../../shared/files/shards.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 
 /** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
@@ -26,6 +27,7 @@ export interface StageSettings {
   readonly priceClass?: 'all' | '200' | '100';
   readonly firewall: 'off' | FirewallLimits | { readonly webAclArn: string };
   readonly streaming: 'off' | { readonly environments: number };
+  readonly sweepers?: number;
   readonly reservesConcurrency?: boolean;
   readonly originSecretSlot?: 'a' | 'b';
   readonly restoredTables?: Readonly<Partial<Record<TableName, string>>>;
@@ -113,6 +115,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     values: '`{ environments }` (2 to 10000), `off`',
     meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once. \`off\`: it is not deployed, multipart bodies over 4 MiB are refused with 413, and those without a length with 411`,
   },
+  sweepers: {
+    values: `1 (default) to ${SHARDS}`,
+    meaning:
+      'How many sweepers run every minute and share the work. [How far it scales](scale.md) says when you need more than one',
+  },
   reservesConcurrency: {
     values: '`true` (default), `false`',
     meaning:
@@ -157,6 +164,8 @@ export interface StageConfig {
   readonly firewall: StageSettings['firewall'];
   /** Without it, the deployment does not fulfil the whole contract. */
   readonly streaming: { readonly environments: number } | undefined;
+  /** How many sweepers share the work of the background. */
+  readonly sweepers: number;
   /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
   readonly reservesConcurrency: boolean;
   readonly originSecretSlot: 'a' | 'b';
@@ -277,6 +286,8 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
     check.number('streaming.environments', streaming.environments, 2, 10_000);
   }
+  const { sweepers = 1 } = settings;
+  check.number('sweepers', sweepers, 1, SHARDS);
   return {
     name,
     place: {
@@ -294,6 +305,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     priceClass: check.choice('priceClass', settings.priceClass ?? 'all', ['all', '200', '100']),
     firewall: firewallOf(check, settings.firewall),
     streaming: streaming === 'off' ? undefined : streaming,
+    sweepers,
     reservesConcurrency: check.choice('reservesConcurrency', settings.reservesConcurrency ?? true, [true, false]),
     originSecretSlot: check.choice('originSecretSlot', settings.originSecretSlot ?? 'a', ['a', 'b']),
     restoredTables: restoredTablesOf(check, name, settings.restoredTables ?? {}),
