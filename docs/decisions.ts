@@ -5,7 +5,7 @@ const FOLDER = join(import.meta.dirname, 'decisions');
 
 /** The decision records by subject. `docs/decisions/README.md` is generated from this list and the titles of the records. */
 const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
-  'Files, their books and their lists': ['0010', '0021', '0024', '0028', '0039', '0040'],
+  'Files, their books and their lists': ['0010', '0021', '0024', '0028', '0039', '0040', '0045'],
   'Uploads and tickets': ['0014', '0015', '0020', '0022', '0023', '0038'],
   'What clients see': ['0003', '0006', '0012', '0013', '0017', '0019', '0031', '0042'],
   'Accounts, keys and sessions': ['0016', '0018', '0043'],

@@ -21,6 +21,7 @@ import {
   worstSearch,
 } from './costs/cost-tables.ts';
 import clients from './generated-clients.json' with { type: 'json' };
+import { assumed, fullFirst, quotas, rates, stored, sweeps } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The tables of the API's page and of the screenshots, each made from the object that the code itself reads, so that no figure is typed by hand. */
@@ -106,6 +107,16 @@ const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
   amounts: () => numbers(costsByAmount()),
 };
 
+/** The tables of docs/scale.md. */
+const TABLES_OF_SCALE: Readonly<Record<string, () => string>> = {
+  scaleBasis: assumed,
+  scaleBounds: () => numbers(fullFirst()),
+  scaleRates: () => numbers(rates()),
+  scaleStored: () => numbers(stored()),
+  scaleSweeps: () => numbers(sweeps()),
+  scaleQuotas: () => numbers(quotas()),
+};
+
 /** The table of docs/alarms.md. */
 const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
   alarms: () =>
@@ -163,6 +174,7 @@ function rowsOf(name: TableName): string {
 export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_API,
   ...TABLES_OF_OPERATION,
+  ...TABLES_OF_SCALE,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,
 };

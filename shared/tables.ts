@@ -53,7 +53,7 @@ export const TABLES = {
     globalIndexes: {
       /**
        * Only deleted files whose objects still exist, and leaves whose seals have to be written, have these attributes. `work_shard` has
-       * four values, so that the entries are spread over several partitions.
+       * 64 values, so that the entries are spread over several partitions.
        */
       unfinished: { partitionKey: text('work_shard'), sortKey: number('work_due_at'), include: [] },
     },

@@ -69,7 +69,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       object_key: ['S', '`uploads/<token>`'],
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; present only in a `ready` row, and puts this row into the index `by_seq`'],
-      work_shard: ['S', '`0` to `3`; present only in a `deleting` row, and puts this row into the index `unfinished`'],
+      work_shard: ['S', '`0` to `63`; present only in a `deleting` row, and puts this row into the index `unfinished`'],
       work_due_at: ['N', 'ms; the sweeper may take the row from then on; present together with `work_shard`'],
     },
   },
@@ -77,7 +77,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     table: 'files',
     kind: 'ticket',
     key: {
-      account_id: key('`#tickets#<0 to 3>`, by the last digit of the account id', /^#tickets#[0-3]$/),
+      account_id: key('`#tickets#<0 to 63>`, by the last digits of the account id', /^#tickets#\d{1,2}$/),
       id: key(
         '`<ms>#<account id>#<id>`, where `<id>` is the UUID of the ticket, and `<ms>` is the time at which the ticket ends if it is not renewed. The UUID encodes this time as well',
         /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/,
@@ -113,7 +113,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       ],
       work_shard: [
         'S',
-        '`0` to `3`; present while the seal is missing or out of date; puts this row into the index `unfinished`',
+        '`0` to `63`; present while the seal is missing or out of date; puts this row into the index `unfinished`',
       ],
       work_due_at: ['N', 'ms; the sweeper writes the seal from then on; present together with `work_shard`'],
     },
@@ -136,12 +136,15 @@ export const ROW_SHAPES: readonly RowShape[] = [
   {
     table: 'files',
     kind: 'walk of the bucket',
-    key: { account_id: key('`#walk`', /^#walk$/), id: key('`#walk`', /^#walk$/) },
+    key: {
+      account_id: key('`#walk`', /^#walk$/),
+      id: key('`<0 to 63>`: a range of the keys in the bucket', /^\d{1,2}$/),
+    },
     attributes: {
       started_at: ['N', 'ms'],
       after: [
         'S',
-        'the last object key of the last page that was checked; absent before the first page and after the last',
+        'the last object key of the last page that was checked; absent before the first page of the range and after the last',
       ],
       is_over: ['BOOL', 'true when the walk is done'],
       checked_before: ['N', 'ms; earlier walks have checked the objects that were stored before this time'],

@@ -5,6 +5,8 @@ export const ASSUMPTIONS = {
   billedMsOf: {
     // S3 copies 25 MiB meanwhile.
     CompleteUpload: 500,
+    // It reads 129 times when there is nothing to do.
+    Sweep: 300,
     // The canary waits for the answers of the service.
     Canary: 3_000,
     // The partition gives the units of one search in a second, and two searches a second are allowed.
@@ -26,6 +28,18 @@ export const ASSUMPTIONS = {
   lineOverheadBytes: 26,
   /** The speed at which a stranger downloads without a pause: 1 Gbit/s. */
   strangerBytesPerSecond: 125_000_000,
+  /**
+   * What the simulation of the sweeper (test/shared/files/scale.soak.ts) assumes, in milliseconds. The processor time of a call is a third of that
+   * of a warm getFile, which makes three calls (docs/measured.md).
+   */
+  sweeping: {
+    databaseMs: 5,
+    storageMs: 30,
+    callCpuMs: 1.1,
+    pageCpuMs: 15,
+    /** How long a sweep begins new work: `MARGIN_MS` of functions/background/sweep.ts before its function ends. */
+    sweepMs: 40_000,
+  },
   sweepsPerMonth: (365 / 12) * 24 * 60,
   canaryRunsPerMonth: (365 / 12) * 24 * 12,
 } as const;

@@ -82,7 +82,7 @@ export const ALARMS = {
   SweeperLag: {
     urgency: 'ticket',
     meaning:
-      'Work has waited for the sweeper for ten minutes, or the sweeper does not report. Such work is a ticket that has ended, an interrupted deletion, or file names to be written for searches. Accounts may stay charged for files that do not exist, and searches may read more.',
+      'Work has waited for the sweeper for ten minutes, or the sweeper does not report. Such work is a ticket that has ended, an interrupted deletion, file names to be written for searches, or a walk of the bucket that should have begun. Accounts may stay charged for files that do not exist, and searches may read more.',
   },
   SweeperFailures: {
     urgency: 'ticket',

@@ -6,6 +6,7 @@ import {
   STREAMING_PLACES_PER_ENVIRONMENT,
 } from '../../shared/contract/limits.ts';
 import { EVERYONE } from '../../shared/env.ts';
+import { SHARDS } from '../../shared/files/shards.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import type { SecurityContact } from './security-text.ts';
 
@@ -27,6 +28,7 @@ export interface StageSettings {
   readonly priceClass?: 'all' | '200' | '100';
   readonly firewall: 'off' | FirewallLimits | { readonly webAclArn: string };
   readonly streaming: 'off' | { readonly environments: number };
+  readonly sweepers?: number;
   readonly reservesConcurrency?: boolean;
   readonly originSecretSlot?: 'a' | 'b';
   readonly restoredTables?: Readonly<Partial<Record<TableName, string>>>;
@@ -115,6 +117,11 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
     values: '`{ environments }` (2 to 10000), `off`',
     meaning: `The maximum number of environments of the streaming function; each has 2 vCPUs and serves ${STREAMING_PLACES_PER_ENVIRONMENT} requests at once. \`off\`: it is not deployed, multipart bodies over 4 MiB are refused with 413, and those without a length with 411`,
   },
+  sweepers: {
+    values: `1 (default) to ${SHARDS}`,
+    meaning:
+      'How many sweepers run every minute and share the work. [How far it scales](scale.md) says when you need more than one',
+  },
   reservesConcurrency: {
     values: '`true` (default), `false`',
     meaning:
@@ -164,6 +171,8 @@ export interface StageConfig {
   readonly firewall: StageSettings['firewall'];
   /** Without it, the deployment does not fulfil the whole contract. */
   readonly streaming: { readonly environments: number } | undefined;
+  /** How many sweepers share the work of the background. */
+  readonly sweepers: number;
   /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
   readonly reservesConcurrency: boolean;
   readonly originSecretSlot: 'a' | 'b';
@@ -291,6 +300,8 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
     check.number('streaming.environments', streaming.environments, 2, 10_000);
   }
+  const { sweepers = 1 } = settings;
+  check.number('sweepers', sweepers, 1, SHARDS);
   return {
     name,
     place: {
@@ -308,6 +319,7 @@ export function readStage(name: StageName, settings: StageSettings): StageConfig
     priceClass: check.choice('priceClass', settings.priceClass ?? 'all', ['all', '200', '100']),
     firewall: firewallOf(check, settings.firewall),
     streaming: streaming === 'off' ? undefined : streaming,
+    sweepers,
     reservesConcurrency: check.choice('reservesConcurrency', settings.reservesConcurrency ?? true, [true, false]),
     originSecretSlot: check.choice('originSecretSlot', settings.originSecretSlot ?? 'a', ['a', 'b']),
     restoredTables: restoredTablesOf(check, name, settings.restoredTables ?? {}),

@@ -9,6 +9,7 @@ import type { Construct } from 'constructs';
 import { ROUTES } from '../../functions/routes.ts';
 import { directTicketMs } from '../../shared/contract/limits.ts';
 import { methodsOf } from '../../shared/contract/route.ts';
+import type { Sweeper } from '../../shared/files/shards.ts';
 import { MEMORY_DEFAULT_MB, type Needs, type Route } from '../../shared/route.ts';
 import { acceptFindings } from '../constructs/accepted-finding.ts';
 import { addGatewayResponses } from '../constructs/gateway-responses.ts';
@@ -29,6 +30,10 @@ export interface ServiceStackProps {
 
 /** Lambda's own maximum age of an event. Source: Lambda API, "PutFunctionEventInvokeConfig". */
 const EVENT_AGE_MAX_SECONDS = 6 * 3_600;
+/** Lambda gives CPU in proportion to memory: with this, a whole processor. Source: Lambda Developer Guide, "Configure Lambda function memory". */
+const WHOLE_PROCESSOR_MB = 1_769;
+/** Targets of one rule. Source: EventBridge User Guide, "Amazon EventBridge quotas". */
+const TARGETS_MAX = 5;
 /**
  * How many events are handled at the same time. An event usually takes a second. If the client's own attempt is under way, the event takes
  * as long as that attempt.
@@ -140,7 +145,7 @@ export class ApiStack extends Stack {
 
   private addBackground(): void {
     const queue = this.#queue;
-    const { limits, reservesConcurrency } = this.#props.stage;
+    const { limits, reservesConcurrency, sweepers } = this.#props.stage;
     // Two minutes are enough to wait for the end of the lease of a client's attempt that died (29 s), and then to copy 5,000 MiB (14 s, or
     // several times that). An event is useless after its ticket has ended, because the upload cannot be settled any more.
     const completeArrived = this.service('completeArrivedUpload', BACKGROUND_NEEDS.completeArrivedUpload, 1_024, 120, {
@@ -165,18 +170,31 @@ export class ApiStack extends Stack {
       targets: [new targets.LambdaFunction(completeArrived)],
     });
     // A sweep with much work stops by its own budget well before its time-out. A failed sweep is not retried, because the next
-    // one does the same within a minute.
-    const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, 512, 55, {
+    // one does the same within a minute. With a whole processor it does three times as much as with 512 MB (docs/scale.md).
+    const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, WHOLE_PROCESSOR_MB, 55, {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
-      // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. Two executions are enough: one
-      // for a sweep, and one for the next sweep if the first began late. More would only compete for the same rows.
-      ...(reservesConcurrency && { reservedConcurrency: 2 }),
+      // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. Two executions are enough for
+      // each sweeper: one for a sweep, and one for the next sweep if the first began late. More would only compete for the same rows.
+      ...(reservesConcurrency && { reservedConcurrency: 2 * sweepers }),
     });
-    new events.Rule(this, 'EveryMinute', {
-      description: 'Finish what uploads and deletions left unfinished',
-      schedule: events.Schedule.rate(Duration.minutes(1)),
-      targets: [new targets.LambdaFunction(sweep)],
-    });
+    this.addSchedule(sweep, sweepers);
+  }
+
+  /** Runs the sweeper every minute. If there are several, each run is told which shards it sweeps; a single one sweeps all. */
+  private addSchedule(sweep: lambda.IFunction, sweepers: number): void {
+    const inputs =
+      sweepers === 1 ? [undefined] : Array.from({ length: sweepers }, (_, sweeper): Sweeper => ({ sweeper, sweepers }));
+    for (let first = 0; first < inputs.length; first += TARGETS_MAX) {
+      new events.Rule(this, `EveryMinute${first === 0 ? '' : first}`, {
+        description: 'Finish what uploads and deletions left unfinished',
+        schedule: events.Schedule.rate(Duration.minutes(1)),
+        targets: inputs
+          .slice(first, first + TARGETS_MAX)
+          .map(
+            (input) => new targets.LambdaFunction(sweep, input && { event: events.RuleTargetInput.fromObject(input) }),
+          ),
+      });
+    }
   }
 
   private service(

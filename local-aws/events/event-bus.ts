@@ -11,12 +11,18 @@ interface Rule {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
-  /** The ARNs of the functions. */
-  readonly targets: readonly string[];
+  readonly targets: readonly Target[];
   /** Whether an event matches the rule; absent when the rule has only a schedule. */
   readonly matches?: (event: unknown) => boolean;
   /** The interval of the schedule; absent when the rule has only a pattern. */
   readonly everySeconds?: number;
+}
+
+interface Target {
+  /** The ARN of a function. */
+  readonly arn: string;
+  /** The JSON that the function gets in place of the event. */
+  readonly input?: string;
 }
 
 /** The rules that are enabled. */
@@ -31,7 +37,7 @@ function readRule(resource: Resource): Rule | undefined {
     (take) => {
       const pattern = take<EventPattern | ''>('EventPattern', '');
       const schedule = take<string>('ScheduleExpression', '');
-      const targets = take<{ Id: string; Arn: string }[]>('Targets');
+      const targets = take<{ Id: string; Arn: string; Input?: string }[]>('Targets');
       const isEnabled = take<string>('State', 'ENABLED') === 'ENABLED';
       const rule = {
         logicalId: resource.logicalId,
@@ -47,14 +53,15 @@ function readRule(resource: Resource): Rule | undefined {
   );
 }
 
-function readTarget(logicalId: string, target: { Id: string; Arn: string }): string {
+function readTarget(logicalId: string, target: { Id: string; Arn: string; Input?: string }): Target {
   return readProperties(
     `${logicalId}.Targets`,
     { ...target },
     (take) => {
       const arn = take<string>('Arn');
       if (!arn.includes(':function:')) throw new Error(`${logicalId}: ${arn} is not a function`);
-      return arn;
+      const input = take<string>('Input', '');
+      return { arn, ...(input !== '' && { input }) };
       // RetryPolicy and DeadLetterConfig apply when EventBridge cannot reach Lambda. The local event bus always reaches Lambda.
     },
     ['Id', 'RetryPolicy', 'DeadLetterConfig'],
@@ -106,7 +113,7 @@ export function createEventBus(options: {
 
   const call = (rule: Rule, event: object) => {
     const source = { principal: 'events.amazonaws.com', sourceArn: rule.arn };
-    for (const target of rule.targets) invoker.send(target, JSON.stringify(event), source);
+    for (const { arn, input } of rule.targets) invoker.send(arn, input ?? JSON.stringify(event), source);
   };
   const run = (rule: Rule) => call(rule, scheduledEvent(rule.arn, account));
   const scheduled = rules.filter(({ everySeconds }) => everySeconds !== undefined);

@@ -154,7 +154,7 @@ export function leafUpdate(accountId: string, seq: number, now: number): Transac
   return {
     ...fileAt(leaf),
     UpdateExpression: 'ADD removed :bit SET work_shard = :shard, work_due_at = if_not_exists(work_due_at, :due)',
-    ExpressionAttributeValues: { ':bit': bitOf(seq), ':shard': workShard(leaf), ':due': now + SEAL_WAITS_MS },
+    ExpressionAttributeValues: { ':bit': bitOf(seq), ':shard': workShard(accountId), ':due': now + SEAL_WAITS_MS },
   };
 }
 
@@ -172,6 +172,6 @@ export function sealNow(accountId: string, leaf: number, now: number): TransactW
   return {
     ...fileAt(ref),
     UpdateExpression: 'SET work_shard = :shard, work_due_at = :now',
-    ExpressionAttributeValues: { ':shard': workShard(ref), ':now': now },
+    ExpressionAttributeValues: { ':shard': workShard(accountId), ':now': now },
   };
 }

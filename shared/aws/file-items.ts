@@ -1,5 +1,5 @@
 import type { FileRef, FileRow, ListedFile, StoredFile, Via } from '../files/file.ts';
-import { WORK_SHARDS } from '../files/work-store.ts';
+import { shardOf } from '../files/shards.ts';
 import { type Item, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
 
 /** The key of a row of the files table; `docs/architecture/row-shapes.ts` says what each row holds. */
@@ -32,12 +32,9 @@ export function leafOfId(id: string, prefix = LEAF_PREFIX): number | undefined {
   return id.startsWith(prefix) ? Number(id.slice(prefix.length)) : undefined;
 }
 
-/**
- * The shard of a row, by the last digit of its id. In the id of a file this digit is random; in the id of a leaf it is the last digit of
- * the leaf's number.
- */
-export function workShard({ id }: FileRef): string {
-  return String(Number.parseInt(id.slice(-1), 16) % WORK_SHARDS);
+/** The partition of an account's rows in the index of unfinished work. */
+export function workShard(accountId: string): string {
+  return String(shardOf(accountId));
 }
 
 /** The row of a file; undefined for the other rows of an account, which have no `state`. */

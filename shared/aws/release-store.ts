@@ -46,7 +46,7 @@ function fileIsDeleted(file: ReadyFile, dueAt: number): TransactWriteUpdate {
     ExpressionAttributeValues: {
       ':ready': 'ready',
       ':deleting': 'deleting',
-      ':shard': workShard(file),
+      ':shard': workShard(file.accountId),
       ':due': dueAt,
     },
   };

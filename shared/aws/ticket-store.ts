@@ -9,7 +9,8 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { type FileRef, firstEndOf, type IdempotencyClaim, type Ticket } from '../files/file.ts';
-import { TICKET_SHARDS, type TicketStore } from '../files/stores.ts';
+import { shardOf } from '../files/shards.ts';
+import type { TicketStore } from '../files/stores.ts';
 import {
   dynamoDb,
   failedCondition,
@@ -178,11 +179,6 @@ function ticketAt(ref: FileRef) {
   const { accountId, id } = ref;
   const sortKey = `${sortableTime(firstEndOf(id))}#${accountId}#${id}`;
   return fileAt({ accountId: `${PARTITION}${shardOf(accountId)}`, id: sortKey });
-}
-
-/** The ids of accounts are hashes, so their last digits spread the tickets evenly over the shards. */
-function shardOf(accountId: string): number {
-  return Number.parseInt(accountId.slice(-1), 16) % TICKET_SHARDS;
 }
 
 function query(shard: number, input: Partial<QueryCommandInput>) {

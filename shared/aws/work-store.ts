@@ -1,11 +1,12 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { WorkItem, WorkStore } from '../files/work-store.ts';
+import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { WalkState, WorkItem, WorkStore } from '../files/work-store.ts';
 import { dynamoDb, type Item, readBits, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { fileAt, leafOfId, toFileRow } from './file-items.ts';
 import { writeItem } from './transactions.ts';
 
-const WALK = { accountId: '#walk', id: '#walk' };
+/** The partition of the rows of the walk. The id of a row is the number of its shard. */
+const WALK = '#walk';
 
 /** {@link WorkStore} in DynamoDB. The sparse index `unfinished` has the keys of the rows that the sweeper has to finish. */
 export const workStore: WorkStore = {
@@ -43,22 +44,21 @@ export const workStore: WorkStore = {
     return row && { accountId, leaf, removed: readBits(row, 'removed'), leaseEndsAt: dueAt };
   },
 
-  async walk() {
-    const { Item } = await dynamoDb.send(new GetCommand({ ...fileAt(WALK), ConsistentRead: true }));
-    if (!Item) return undefined;
-    const after = readOptionalText(Item, 'after');
-    return {
-      startedAt: readNumber(Item, 'started_at'),
-      ...(after !== undefined && { after }),
-      isOver: Item.is_over === true,
-      checkedBefore: readNumber(Item, 'checked_before'),
-      until: readNumber(Item, 'until'),
-      hasFailed: Item.has_failed === true,
-    };
+  async walks() {
+    // These are at most 64 small items, which fit into one page.
+    const { Items = [] } = await dynamoDb.send(
+      new QueryCommand({
+        TableName: tableName('files'),
+        KeyConditionExpression: 'account_id = :walk',
+        ExpressionAttributeValues: { ':walk': WALK },
+        ConsistentRead: true,
+      }),
+    );
+    return new Map(Items.map((item) => [Number(readText(item, 'id')), toWalk(item)]));
   },
 
-  async saveWalk(state) {
-    const { TableName, Key } = fileAt(WALK);
+  async saveWalk(shard, state) {
+    const { TableName, Key } = fileAt({ accountId: WALK, id: String(shard) });
     const Item: Item = {
       ...Key,
       started_at: state.startedAt,
@@ -71,6 +71,18 @@ export const workStore: WorkStore = {
     await dynamoDb.send(new PutCommand({ TableName, Item }));
   },
 };
+
+function toWalk(item: Item): WalkState {
+  const after = readOptionalText(item, 'after');
+  return {
+    startedAt: readNumber(item, 'started_at'),
+    ...(after !== undefined && { after }),
+    isOver: item.is_over === true,
+    checkedBefore: readNumber(item, 'checked_before'),
+    until: readNumber(item, 'until'),
+    hasFailed: item.has_failed === true,
+  };
+}
 
 /** Takes the lease on a row: moves its due time. @returns the row; undefined when another process has taken or finished it. */
 async function takeLease(item: WorkItem, dueAt: number): Promise<Item | undefined> {

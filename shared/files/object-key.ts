@@ -7,7 +7,7 @@ import type { FileRef } from './file.ts';
  * its row.
  */
 
-const UPLOADS_PREFIX = 'uploads/';
+export const UPLOADS_PREFIX = 'uploads/';
 const INCOMING_PREFIX = 'incoming/';
 /** Everyone who knows a link may read its file, so it must be impossible to guess a link. */
 const TOKEN_BITS = 128;

@@ -26,7 +26,7 @@ export interface FileStore {
   remove(ref: FileRef): Promise<void>;
 }
 
-/** The rows of tickets, one at a time. The rows are in the order in which the tickets end, in {@link TICKET_SHARDS} partitions. */
+/** The rows of tickets, one at a time. The rows are in the order in which the tickets end, in a partition for each shard (`shards.ts`). */
 export interface TicketStore {
   /** Reads the row strongly; undefined when there is no such ticket, or the sweeper has removed it after its end. */
   get(ref: FileRef): Promise<Ticket | undefined>;
@@ -62,9 +62,6 @@ export interface TicketStore {
   /** Removes the row of a ticket, unless the ticket is pending. @returns false when it is pending, or was gone already. */
   remove(ref: FileRef): Promise<boolean>;
 }
-
-/** Partitions of the tickets. Each takes 1,000 writes a second. */
-export const TICKET_SHARDS = 4;
 
 /** The request that an `Idempotency-Key` was used for. */
 export interface IdempotencyRecord {

@@ -2,7 +2,6 @@ import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
 import type { Ticket } from './file.ts';
 import { incomingKey } from './object-key.ts';
-import { TICKET_SHARDS } from './stores.ts';
 import type { SweepingStores } from './work-store.ts';
 
 /**
@@ -18,8 +17,8 @@ interface SweptTickets extends Readonly<Record<SweptKind, number>> {
   readonly oldestDueAt: number;
 }
 
-/** How many tickets of a shard to finish at the same time. All shards are swept at the same time, so that none waits for another. */
-const CONCURRENCY = 16;
+/** How many tickets to finish at the same time. All shards are swept at the same time, so that none waits for another. */
+const CONCURRENCY = 64;
 
 /**
  * Finishes the tickets that have ended. If a ticket is still pending, its reservation is given back first. Then the object that arrived and
@@ -27,11 +26,11 @@ const CONCURRENCY = 16;
  *
  * The process may die at any step, and two sweeps may run at the same time: the row is removed last, and each step may be repeated. When a
  * ticket cannot be finished, the next sweep tries again.
- * @param options.rows  how many rows to read at a time.
+ * @param options.rows  how many rows of a shard to read at a time.
  */
 export async function sweepTickets(
   stores: SweepingStores,
-  { now, deadlineAt, rows }: { now: number; deadlineAt: number; rows: number },
+  { now, deadlineAt, rows, shards }: { now: number; deadlineAt: number; rows: number; shards: readonly number[] },
 ): Promise<SweptTickets> {
   const swept = { ticket: 0, cancelled: 0, leftovers: 0 };
   let [failed, oldestDueAt] = [0, now];
@@ -46,10 +45,11 @@ export async function sweepTickets(
       log('error', 'ticket not swept; it is tried again', { fileId: ticket.id, ...describeError(error) });
     }
   };
+  const perShard = Math.floor(CONCURRENCY / shards.length);
   const sweepShard = async (shard: number) => {
     try {
       for await (const tickets of stores.tickets.endedAt(shard, now, rows)) {
-        await eachOf(tickets, CONCURRENCY, sweepOrFail);
+        await eachOf(tickets, perShard, sweepOrFail);
         if (Date.now() >= deadlineAt) return;
       }
     } catch (error) {
@@ -57,7 +57,7 @@ export async function sweepTickets(
       log('error', 'tickets not read; the next sweep reads them', { shard, ...describeError(error) });
     }
   };
-  await Promise.all(Array.from({ length: TICKET_SHARDS }, (_, shard) => sweepShard(shard)));
+  await Promise.all(shards.map(sweepShard));
   return { ...swept, failed, oldestDueAt };
 }
 

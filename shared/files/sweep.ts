@@ -2,9 +2,10 @@ import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
 import { finishDeletion } from './delete-file.ts';
 import { sealLeaf } from './seal-leaf.ts';
+import { ALL_SHARDS } from './shards.ts';
 import { sweepTickets } from './sweep-tickets.ts';
 import { walkBucket } from './walk-bucket.ts';
-import { type SweepingStores, WORK_SHARDS, type WorkItem, type WorkStore } from './work-store.ts';
+import type { SweepingStores, WorkItem, WorkStore } from './work-store.ts';
 
 /**
  * What a sweep finished:
@@ -27,7 +28,7 @@ export interface SweepReport {
   readonly swept: Readonly<Record<SweptKind, number>>;
   /** Rows and objects that could not be finished; they are tried again. */
   readonly failed: number;
-  /** How long the oldest row had been due, in seconds; 0 when none was due. */
+  /** How long the oldest row, or the next walk of a range of the bucket, had been due, in seconds; 0 when none was due. */
   readonly lagSeconds: number;
   /** Objects and abandoned parts without a row, which the walk of the bucket removed. */
   readonly orphans: number;
@@ -43,20 +44,21 @@ const CONCURRENCY = 8;
  *
  * The process may die at any step, and two sweeps may run at the same time: a sweep takes a lease on each row of the index by a conditional
  * write, and each step on a row may be repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads the state of the walk and 8 empty partitions: 4 of the index, 4 of tickets.
+ * reads the state of the walk, and two empty partitions for each shard: one of the index, one of tickets.
  * @param options.now  epoch milliseconds.
+ * @param options.shards  those that this sweeper sweeps; by default all.
  */
 export async function sweep(
   stores: SweepingStores,
-  { now, budget }: { now: number; budget: SweepBudget },
+  { now, budget, shards = ALL_SHARDS }: { now: number; budget: SweepBudget; shards?: readonly number[] },
 ): Promise<SweepReport> {
   const { deadlineAt } = budget;
-  const tickets = await sweepTickets(stores, { now, ...budget });
+  const tickets = await sweepTickets(stores, { now, shards, ...budget });
   const { ticket, cancelled, leftovers } = tickets;
   const swept = { ticket, cancelled, deleted: 0, leftovers, leaf: 0 };
   let { failed, oldestDueAt } = tickets;
   for (let hasMore = true; hasMore && Date.now() < deadlineAt; ) {
-    const due = await findDue(stores.work, now, budget.rows);
+    const due = await findDue(stores.work, shards, now, budget.rows);
     oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
     await eachOf(due.items, CONCURRENCY, async (item) => {
       if (Date.now() >= deadlineAt) return;
@@ -70,7 +72,8 @@ export async function sweep(
     });
     hasMore = due.hasMore;
   }
-  const walk = await walkOrFail(stores, { now, deadlineAt });
+  const walk = await walkOrFail(stores, { now, deadlineAt, shards });
+  oldestDueAt = Math.min(oldestDueAt, walk.oldestDueAt);
   return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
 }
 
@@ -80,11 +83,11 @@ export async function sweep(
  */
 async function findDue(
   work: WorkStore,
+  shards: readonly number[],
   now: number,
   rows: number,
 ): Promise<{ items: WorkItem[] /** There may be more. */; hasMore: boolean }> {
-  const shards = Array.from({ length: WORK_SHARDS }, (_, shard) => shard);
-  const perShard = Math.ceil(rows / WORK_SHARDS);
+  const perShard = Math.ceil(rows / shards.length);
   const due = await Promise.all(shards.map((shard) => work.due(shard, now, perShard)));
   return {
     items: due.flat().sort((a, b) => a.dueAt - b.dueAt),
@@ -95,8 +98,8 @@ async function findDue(
 /** Walks the bucket. A failure of the walk must not hide what was swept. */
 const walkOrFail: typeof walkBucket = (stores, walking) =>
   walkBucket(stores, walking).catch((error) => {
-    log('error', 'page of the bucket not walked; the next sweep walks it', describeError(error));
-    return { removed: 0, failed: 1 };
+    log('error', 'walk of the bucket not continued; the next sweep continues it', describeError(error));
+    return { removed: 0, failed: 1, oldestDueAt: walking.now };
   });
 
 /**

@@ -11,10 +11,10 @@ export interface WorkItem extends FileRef {
   readonly leaf?: number;
 }
 
-/** The progress of the walk of the bucket. Times are epoch milliseconds. */
+/** The progress of the walk of one range of the bucket. Times are epoch milliseconds. */
 export interface WalkState {
   readonly startedAt: number;
-  /** The next page begins after this key; absent at the beginning, and when the walk is over. */
+  /** The next page begins after this key; absent at the beginning of the range, and when the walk is over. */
   readonly after?: string;
   readonly isOver: boolean;
   /** An earlier walk has checked the objects that are older than this. */
@@ -27,7 +27,7 @@ export interface WalkState {
 
 /** The sweeper's list of work, and the state of its walk. */
 export interface WorkStore {
-  /** Up to `limit` items of one of the {@link WORK_SHARDS} that are due at `now`, the longest overdue first. */
+  /** Up to `limit` items of a shard (`shards.ts`) that are due at `now`, the longest overdue first. */
   due(shard: number, now: number, limit: number): Promise<WorkItem[]>;
 
   /**
@@ -39,15 +39,10 @@ export interface WorkStore {
   /** Takes a lease on a leaf, as {@link lease} does. */
   leaseLeaf(item: WorkItem & { readonly leaf: number }, dueAt: number): Promise<LeasedLeaf | undefined>;
 
-  walk(): Promise<WalkState | undefined>;
-  saveWalk(state: WalkState): Promise<void>;
+  /** Reads strongly how far each range of the bucket has been walked, by shard. */
+  walks(): Promise<ReadonlyMap<number, WalkState>>;
+  saveWalk(shard: number, state: WalkState): Promise<void>;
 }
-
-/**
- * Partitions of the index of unfinished work. There are several, because deletions write to the index, and one partition takes only 1,000
- * writes a second.
- */
-export const WORK_SHARDS = 4;
 
 /** What the sweeper needs: its list of work, and all that a request may have left half done. */
 export interface SweepingStores {

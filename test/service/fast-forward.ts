@@ -6,6 +6,7 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { ALL_SHARDS } from '../../shared/files/shards.ts';
 import type { Operator } from '../support/operator.ts';
 
 /** Writes to the tables what would otherwise take hours, days or thousands of uploads. */
@@ -80,17 +81,19 @@ async function skipTo(
 
 /** Makes the next sweep walk the bucket, and treat everything in it as a day old. */
 export async function walkEverything({ dynamoDb, service: { tables } }: Operator): Promise<void> {
-  const Item = {
-    account_id: { S: '#walk' },
-    id: { S: '#walk' },
-    started_at: number(Date.now()),
-    is_over: { BOOL: false },
-    checked_before: number(0),
-    until: number(Date.now() + HOUR_SECONDS * 1_000),
-    has_failed: { BOOL: false },
-  };
-  await dynamoDb.send(new PutItemCommand({ TableName: tables.files, Item }));
+  for (const shard of ALL_SHARDS)
+    await dynamoDb.send(new PutItemCommand({ TableName: tables.files, Item: walkOf(shard) }));
 }
+
+const walkOf = (shard: number): Record<string, AttributeValue> => ({
+  account_id: { S: '#walk' },
+  id: { S: String(shard) },
+  started_at: number(Date.now()),
+  is_over: { BOOL: false },
+  checked_before: number(0),
+  until: number(Date.now() + HOUR_SECONDS * 1_000),
+  has_failed: { BOOL: false },
+});
 
 /** What `readBooks` reports when parts have no row. The walk goes by the real age of parts, so no walk of a test removes them. */
 export const PARTS_TOO_YOUNG = /^no row refers to the unfinished multipart upload of uploads\//;

@@ -2,8 +2,8 @@ import { inflateRawSync } from 'node:zlib';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault, FaultSubject } from '../../local-aws/service.ts';
+import { SHARDS } from '../../shared/files/shards.ts';
 import type { SweepReport } from '../../shared/files/sweep.ts';
-import { WORK_SHARDS } from '../../shared/files/work-store.ts';
 import { readBooks } from '../support/books.ts';
 import { generateFiles } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket } from '../support/lanes.ts';
@@ -93,7 +93,7 @@ test('two simultaneous sweepers do each piece of work once', async () => {
   const isRead = ({ input }: FaultSubject) => {
     if (!JSON.stringify(input).includes('"unfinished"')) return false;
     reads += 1;
-    if (reads === 2 * WORK_SHARDS) bothHaveRead.resolve();
+    if (reads === 2 * SHARDS) bothHaveRead.resolve();
     return true;
   };
   const looking: Fault = {

@@ -116,7 +116,7 @@ async function writeBooks(
     const group = groupOf(leaf * LEAF_SEQS);
     removed[group] = (removed[group] ?? 0) + countBits(bits);
     const ref = { accountId, id: leafId(leaf) };
-    rows.push({ ...fileKey(ref), removed: bits, work_shard: workShard(ref), work_due_at: Date.now() + DAY_MS });
+    rows.push({ ...fileKey(ref), removed: bits, work_shard: workShard(accountId), work_due_at: Date.now() + DAY_MS });
   }
   await writeAll(client, tables.files, rows.map(put));
   await client.send(
@@ -176,7 +176,7 @@ export async function skipSeqs(client: DynamoDBClient, tables: Tables, accountId
           UpdateExpression: 'ADD removed :bits SET work_shard = :shard, work_due_at = :due',
           ExpressionAttributeValues: {
             ':bits': bits,
-            ':shard': workShard({ accountId, id: leafId(leaf) }),
+            ':shard': workShard(accountId),
             ':due': Date.now(),
           },
         }),

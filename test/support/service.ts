@@ -10,6 +10,7 @@ import { subjectOf } from '../../local-aws/identity-provider/accounts.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { type LocalService, type ServiceOptions, startService } from '../../local-aws/service.ts';
 import type { LimitName } from '../../shared/contract/limits.ts';
+import { shardOf } from '../../shared/files/shards.ts';
 import { accountIdOf } from '../../shared/login/identity.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import { type Credentials, writeAccount } from './accounts.ts';
@@ -225,7 +226,7 @@ function adminOf(service: LocalService) {
       for await (const { Items = [] } of inPartition(accountId)) {
         rows.push(...Items.filter(({ id }) => !id?.S?.startsWith('#')));
       }
-      for await (const { Items = [] } of inPartition(`#tickets#${Number.parseInt(accountId.slice(-1), 16) % 4}`)) {
+      for await (const { Items = [] } of inPartition(`#tickets#${shardOf(accountId)}`)) {
         rows.push(...Items.filter(({ id }) => id?.S?.includes(accountId)));
       }
       return rows;

@@ -194,6 +194,18 @@ test('a deleted stage dev leaves only what the logs of other gateways need, and 
   expect(distributionOf(templates.Data)).toHaveProperty('PriceClass', 'PriceClass_All');
 });
 
+test('several sweepers run every minute, and each is told its part of the shards', async () => {
+  const { Api } = await templatesOf('dev', { sweepers: 7 });
+  const rules = resourcesOf(Api, 'AWS::Events::Rule').filter(({ Properties }) => Properties?.ScheduleExpression);
+  const inputs = rules.flatMap(({ Properties }) =>
+    ((Properties?.Targets ?? []) as { Input: string }[]).map(({ Input }) => JSON.parse(Input)),
+  );
+  expect(inputs).toEqual(Array.from({ length: 7 }, (_, sweeper) => ({ sweeper, sweepers: 7 })));
+  expect(
+    resourcesOf(Api, 'AWS::Lambda::Function').map(({ Properties }) => Properties?.ReservedConcurrentExecutions),
+  ).toContain(14);
+});
+
 test('a deployment goes to the Region and the account of the file, and to us-east-1 for what belongs to CloudFront', async () => {
   const { directory, remove } = await synthesizeStage('prod', { region: 'eu-west-1', account: '123456789012' });
   const { artifacts } = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as {
@@ -316,6 +328,7 @@ describe('an invalid setting is an error that names the file of the stage and th
     ],
     ['an unknown price class', { priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
     ['an unknown slot of the origin secret', { originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
+    ['more sweepers than shards', { sweepers: 65 }, 'sweepers must be a whole number from 1 to 64, not 65'],
     ['a number for true or false', { reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
     [
       'a domain without a certificate',

@@ -235,6 +235,15 @@ describe('a schedule', () => {
     expect(() => bus.runSchedules('Arrived')).toThrow('there is no scheduled rule Arrived');
   });
 
+  test('gives each target of the rule its own input, if it has one', async () => {
+    const target = { Id: 'T', Arn: { 'Fn::GetAtt': ['F', 'Arn'] } };
+    const Targets = [0, 1].map((part) => ({ ...target, Id: `T${part}`, Input: JSON.stringify({ part }) }));
+    const minutely = rule({ ScheduleExpression: 'rate(1 minute)', Targets });
+    const { bus, received } = await busWith({ Minutely: minutely, Allowed: permissionOf('Minutely') });
+    bus.runSchedules();
+    expect((await received()).toSorted((one, other) => one.part - other.part)).toEqual([{ part: 0 }, { part: 1 }]);
+  });
+
   test('is run by the clock', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { received } = await busWith(ALL, { isClockRunning: true });

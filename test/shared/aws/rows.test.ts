@@ -3,6 +3,7 @@ import { type AttributeValue, GetItemCommand, ScanCommand, UpdateItemCommand } f
 import { describe, expect, test } from 'vitest';
 import { ROW_SHAPES, type RowShape } from '../../../docs/architecture/row-shapes.ts';
 import { firstEndOf, newTicketId, type StoredFile, type Ticket } from '../../../shared/files/file.ts';
+import { shardOf } from '../../../shared/files/shards.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -200,14 +201,14 @@ describe('the row of a file that came by a form', () => {
     expect(await rowOfFile(id)).toEqual({
       ...rest,
       state: { S: 'deleting' },
-      work_shard: { S: '2' },
+      work_shard: { S: String(shardOf(id)) },
       work_due_at: { N: String(NOW + 5) },
     });
     expect(await rowOfAccount(id)).toMatchObject({ removed: { M: { 0: { N: '1' } } }, books_revision: { N: '2' } });
     expect(await rowOfFile(id, '#leaf#00000000000')).toEqual({
       ...keyOf(id, '#leaf#00000000000'),
       removed: { N: '1' },
-      work_shard: { S: '0' },
+      work_shard: { S: String(shardOf(id)) },
       work_due_at: { N: String(NOW + 86_400_000) },
     });
   });
@@ -221,10 +222,10 @@ describe('the row of a full leaf', () => {
     expect(
       await settlements.settleUpload({ file: fileOf(id), now: NOW, allowance: { limits, known } }, deadline()),
     ).toMatchObject({ seq: 127 });
-    const due = { work_shard: { S: '1' }, work_due_at: { N: String(NOW) } };
+    const due = { work_shard: { S: String(shardOf(id)) }, work_due_at: { N: String(NOW) } };
     expect(await rowOfFile(id, '#leaf#00000000001')).toEqual({ ...keyOf(id, '#leaf#00000000001'), ...due });
     const item = { accountId: id, id: '#leaf#00000000001', leaf: 1, dueAt: NOW };
-    expect(await work.due(1, NOW, 1_000)).toContainEqual(item);
+    expect(await work.due(shardOf(id), NOW, 1_000)).toContainEqual(item);
     const atWork = { accountId: id, leaf: 1, removed: 0n, leaseEndsAt: NOW + 9 };
     expect(await work.leaseLeaf(item, NOW + 9)).toEqual(atWork);
     expect(await work.leaseLeaf(item, NOW + 9)).toBeUndefined();
@@ -244,7 +245,7 @@ describe('the row of a full leaf', () => {
 
 describe('the row of a ticket', () => {
   const placeOf = ({ accountId, id }: Ticket) => ({
-    account_id: { S: `#tickets#${Number.parseInt(accountId.slice(-1), 16) % 4}` },
+    account_id: { S: `#tickets#${shardOf(accountId)}` },
     id: { S: `${NOW + 1_200_000}#${accountId}#${id}` },
   });
   const rowOfTicket = (ticket: Ticket) => rowAt(tables.files, placeOf(ticket));
@@ -406,22 +407,22 @@ describe('the row of a rate limit', () => {
   });
 });
 
-test('the row of the walk of the bucket holds its progress, and its position if it has one', async () => {
+test('the row of the walk of a range of the bucket holds its progress, and its position if it has one', async () => {
   const walk = { startedAt: NOW, isOver: false, checkedBefore: 1, until: 2, hasFailed: true };
   const row = {
-    ...keyOf('#walk', '#walk'),
+    ...keyOf('#walk', '63'),
     started_at: { N: String(NOW) },
     is_over: { BOOL: false },
     checked_before: { N: '1' },
     until: { N: '2' },
     has_failed: { BOOL: true },
   };
-  await work.saveWalk({ ...walk, after: '' });
-  expect(await rowOfFile('#walk', '#walk')).toEqual({ ...row, after: { S: '' } });
-  expect(await work.walk()).toEqual({ ...walk, after: '' });
-  await work.saveWalk(walk);
-  expect(await rowOfFile('#walk', '#walk')).toEqual(row);
-  expect(await work.walk()).toEqual(walk);
+  await work.saveWalk(63, { ...walk, after: '' });
+  expect(await rowOfFile('#walk', '63')).toEqual({ ...row, after: { S: '' } });
+  expect(await work.walks()).toEqual(new Map([[63, { ...walk, after: '' }]]));
+  await work.saveWalk(63, walk);
+  expect(await rowOfFile('#walk', '63')).toEqual(row);
+  expect(await work.walks()).toEqual(new Map([[63, walk]]));
 });
 
 /** Runs last: it needs the rows that the other tests have seen. */

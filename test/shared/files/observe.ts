@@ -1,4 +1,4 @@
-import { DeleteItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, paginateScan, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
 import { auditAccount } from '../../../shared/administration/audit-account.ts';
@@ -66,8 +66,17 @@ export async function strayKeys(service: Service): Promise<string[]> {
   return keys.filter((key) => !known.has(key));
 }
 
-/** Makes the next sweep begin a walk of the bucket, whatever the clocks of earlier tests were. */
+/** Makes the next sweep begin a walk of every range of the bucket, whatever the clocks of earlier tests were. */
 export async function forgetWalk({ engine, tables }: Service): Promise<void> {
-  const Key = { account_id: { S: '#walk' }, id: { S: '#walk' } };
-  await engine.send(new DeleteItemCommand({ TableName: tables.files, Key }));
+  const { Items = [] } = await engine.send(
+    new QueryCommand({
+      TableName: tables.files,
+      KeyConditionExpression: 'account_id = :walk',
+      ExpressionAttributeValues: { ':walk': { S: '#walk' } },
+      ConsistentRead: true,
+    }),
+  );
+  for (const { account_id, id } of Items) {
+    await engine.send(new DeleteItemCommand({ TableName: tables.files, Key: { account_id, id } as never }));
+  }
 }

@@ -9,8 +9,8 @@ import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { ListedFile, StoredFile } from '../../../shared/files/file.ts';
 import { listFiles } from '../../../shared/files/list-files.ts';
 import { foldName, NAME_SEPARATOR } from '../../../shared/files/sealed-names.ts';
+import { shardOf } from '../../../shared/files/shards.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
-import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { GENERATED_FILE_BYTES, generateFiles } from '../../support/generated-files.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 import { withFault } from '../../support/with-fault.ts';
@@ -294,13 +294,8 @@ describe('the seal of a leaf', () => {
   async function tryFault(fault: Fault, nth: number): Promise<boolean> {
     const { accountId, files } = await accountWith(66);
     await remove(files[3] as ListedFile);
-    const [item] = (
-      await Promise.all(
-        Array.from({ length: WORK_SHARDS }, (_, shard) => stores.work.due(shard, Date.now() + 2 * DAY_MS, 100)),
-      )
-    )
-      .flat()
-      .filter((one) => one.accountId === accountId);
+    const due = await stores.work.due(shardOf(accountId), Date.now() + 2 * DAY_MS, 100);
+    const item = due.find((one) => one.accountId === accountId);
     if (!item) throw new Error('the leaf is not in the index of unfinished work');
     const now = Date.now() + 2 * DAY_MS;
     const { calls, happenLate } = await applyFault(fault, nth, () => sweepRow(stores, item, now), {

@@ -7,11 +7,10 @@ import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { firstEndOf } from '../../../shared/files/file.ts';
-import { TICKET_SHARDS } from '../../../shared/files/stores.ts';
-import { sweep } from '../../../shared/files/sweep.ts';
+import { ALL_SHARDS, rangeOf, SHARDS, shardOf, shardOfKey, shardsOf } from '../../../shared/files/shards.ts';
+import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
-import { WORK_SHARDS } from '../../../shared/files/work-store.ts';
 import { skipSeqs } from '../../support/generated-files.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
 import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf, strayKeys, usageOf } from './observe.ts';
@@ -86,10 +85,8 @@ describe('a sweep', () => {
     const report = await sweepAt(service, Date.now());
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
     const { readUnits, writeUnits } = calls(mark);
-    expect({ readUnits, writeUnits }).toEqual({
-      readUnits: (WORK_SHARDS + TICKET_SHARDS) * 0.5 + 1,
-      writeUnits: 0,
-    });
+    // Half a unit for each empty partition; the rows of the walk are read strongly.
+    expect({ readUnits, writeUnits }).toEqual({ readUnits: 2 * SHARDS * 0.5 + 2, writeUnits: 0 });
     await sweepLater(service);
   });
 
@@ -136,12 +133,12 @@ describe('a sweep', () => {
 
   test('goes on while there is work, and begins nothing when its time is over', async () => {
     const accountId = await newAccount(service);
-    for (let i = 0; i < 2 * WORK_SHARDS + 1; i++) await newTicket(service, accountId, 1);
+    for (let i = 0; i < 2 * SHARDS + 1; i++) await newTicket(service, accountId, 1);
     const now = Date.now() + HOUR_MS;
-    const budget = { rows: WORK_SHARDS, deadlineAt: Date.now() + 60_000 };
+    const budget = { rows: SHARDS, deadlineAt: Date.now() + 60_000 };
     const late = await sweep(stores, { now, budget: { ...budget, deadlineAt: Date.now() } });
     expect(late.swept.ticket).toBe(0);
-    expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * WORK_SHARDS + 1);
+    expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * SHARDS + 1);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -206,7 +203,7 @@ describe('a sweep that meets a renewal', () => {
       }
     }
     const tickets = { ...stores.tickets, endedAt };
-    return sweepTickets({ ...stores, tickets }, { now, rows: 1_000, ...inTime() });
+    return sweepTickets({ ...stores, tickets }, { now, rows: 1_000, shards: ALL_SHARDS, ...inTime() });
   }
 
   const ask = (accountId: string, now: number) =>
@@ -239,6 +236,27 @@ describe('a sweep that meets a renewal', () => {
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });
+
+test.each([1, 3, 64])(
+  '%i sweepers together do all work once, and each key of the bucket is in one range',
+  async (sweepers) => {
+    const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
+    const now = Date.now() + HOUR_MS;
+    const all = Array.from({ length: sweepers }, (_, sweeper) => shardsOf({ sweeper, sweepers }));
+    expect(all.flat().sort((a, b) => a - b)).toEqual(ALL_SHARDS);
+    const budget = { rows: 1_000, deadlineAt: Date.now() + 60_000 };
+    const reports = await Promise.all(all.map((shards) => sweep(stores, { now, shards, budget })));
+    const done = (kind: keyof SweepReport['swept']) => reports.reduce((sum, { swept }) => sum + swept[kind], 0);
+    expect([done('ticket'), done('cancelled'), done('deleted'), done('leaf')]).toEqual([12, 6, 6, 6]);
+    for (const accountId of accounts) await expectBalance(service, accountId, { files: 1, bytes: 5 });
+    // Keys at the bounds of the ranges as well.
+    const bounds = ALL_SHARDS.flatMap((shard) => rangeOf(shard).to ?? []);
+    for (const key of ['a', 'uploads/', 'v', ...bounds, ...bounds.map((bound) => `${bound}0`)]) {
+      const ranges = ALL_SHARDS.map(rangeOf).filter(({ after = '', to = '\uffff' }) => key > after && key <= to);
+      expect([key, ranges.length]).toEqual([key, 1]);
+    }
+  },
+);
 
 describe('the walk of the bucket', () => {
   beforeEach(() => forgetWalk(service));
@@ -295,6 +313,15 @@ describe('the walk of the bucket', () => {
     expect((await sweepAt(service, now + 3 * DAYS)).orphans).toBe(1);
   });
 
+  test('counts as late from the day on at which its next walk should have begun', async () => {
+    const begun = Date.now();
+    const over = { startedAt: begun, isOver: true, checkedBefore: 0, until: begun, hasFailed: false };
+    for (const shard of ALL_SHARDS) await stores.work.saveWalk(shard, over);
+    const late = { now: begun + DAYS + HOUR_MS, shards: ALL_SHARDS };
+    expect((await walkBucket(stores, { ...late, deadlineAt: Date.now() - 1 })).oldestDueAt).toBe(begun + DAYS);
+    expect((await walkBucket(stores, { ...late, ...inTime() })).oldestDueAt).toBe(late.now);
+  });
+
   test('removes parts that are older than a day', async () => {
     const now = Date.now();
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: 'uploads/parts' }));
@@ -326,12 +353,15 @@ describe('the walk of the bucket', () => {
     const begun = Date.now() + 2 * DAYS;
     const sweepOnce = (now: number) => sweep(small, { now, budget: { rows: 16, deadlineAt: Date.now() + 60_000 } });
     await sweepOnce(begun);
-    expect(pages).toEqual([undefined, ...keys.slice(0, -1)]);
+    // Each range has a first page, and one more after each of its keys; the last key of the bucket has no page after it.
+    const walked = [...ALL_SHARDS.map((shard) => rangeOf(shard).after), ...keys.slice(0, -1)];
+    expect(new Set(pages)).toEqual(new Set(walked));
+    const { length } = pages;
     await sweepOnce(begun);
     await sweepOnce(begun + DAYS - 1);
-    expect(pages).toHaveLength(keys.length);
+    expect(pages).toHaveLength(length);
     await sweepOnce(begun + DAYS);
-    expect(pages.slice(keys.length)).toEqual(pages.slice(0, keys.length));
+    expect(pages).toHaveLength(2 * length);
   });
 
   test('begins no page when the time of the sweep is over, and the next sweep goes on with that page', async () => {
@@ -340,11 +370,13 @@ describe('the walk of the bucket', () => {
     const keys = (await keysInBucket(service)).sort();
     const { pages, small } = withSmallPages(() => setTimeout(500));
     const now = Date.now() + 2 * DAYS;
-    const sweepShortly = () => walkBucket(small, { now, deadlineAt: Date.now() + 250 });
+    const shards = [shardOfKey(keys[0] as string)];
+    const sweepShortly = () => walkBucket(small, { now, shards, deadlineAt: Date.now() + 250 });
+    const { after } = rangeOf(shards[0] as number);
     await sweepShortly();
-    expect(pages).toEqual([undefined]);
+    expect(pages).toEqual([after]);
     await sweepShortly();
-    expect(pages).toEqual([undefined, keys[0]]);
+    expect(pages).toEqual([after, keys[0]]);
   });
 });
 
@@ -383,14 +415,14 @@ test('a ticket whose row cannot be read does not stop the other tickets of its s
   const accountId = await newAccount(service);
   const { id } = await newTicket(service, accountId, 5);
   await newTicket(service, accountId, 5, { clock: () => Date.now() + 1_000 });
-  const neighbour = randomUUID().slice(0, -1) + accountId.slice(-1);
+  const neighbour = randomUUID().slice(0, -2) + accountId.slice(-2);
   await stores.accounts.upsert({ id: neighbour, email: 'neighbour@example.com', name: 'Neighbour' }, Date.now());
   const place = `${firstEndOf(id)}#${accountId}#${id}`;
   const setSize = (size: AttributeValue) =>
     service.engine.send(
       new UpdateItemCommand({
         TableName: service.tables.files,
-        Key: { account_id: { S: `#tickets#${Number.parseInt(accountId.slice(-1), 16) % 4}` }, id: { S: place } },
+        Key: { account_id: { S: `#tickets#${shardOf(accountId)}` }, id: { S: place } },
         UpdateExpression: 'SET size_bytes = :size',
         ConditionExpression: 'attribute_exists(id)',
         ExpressionAttributeValues: { ':size': size },

@@ -1,0 +1,259 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { THROTTLES } from '../../infra/constructs/gateway-stage.ts';
+import { CONFIGURABLE_LIMITS } from '../../shared/contract/limits.ts';
+import { SHARDS } from '../../shared/files/shards.ts';
+import { ASSUMPTIONS } from '../costs/assumptions.ts';
+import type { Table } from '../costs/cost-tables.ts';
+import { costOf, costOfRequests, METERED, totalOf } from '../costs/costs.ts';
+import { LOOKED_UP, QUOTAS } from './quotas.ts';
+
+/**
+ * docs/scale/sweeps.json: what one run of the sweeper finishes when there is more of one kind than it can do, by the memory of its function.
+ */
+export interface Sweeps {
+  readonly finished: Readonly<
+    Record<
+      string,
+      { readonly tickets: number; readonly seals: number; readonly objects: number; readonly pages: number }
+    >
+  >;
+}
+
+const { finished: FINISHED } = JSON.parse(readFileSync(join(import.meta.dirname, 'sweeps.json'), 'utf8')) as Sweeps;
+
+type Lane = 'inline' | 'direct';
+const LANES = ['inline', 'direct'] as const;
+
+const LEAF = 64;
+const PAGE_KEYS = 1_000;
+const MINUTE = 60;
+const DAY_MINUTES = 24 * 60;
+const MONTH_SECONDS = (365 / 12) * 86_400;
+const FILE_GB = 102_400 / 1e9;
+/** The memory of the deployed sweeper. */
+const MEMORY = `${METERED.monthlyResources.memoryMb.Sweep?.toLocaleString('en-US')} MB`;
+
+const count = (amount: number) => Number(amount.toPrecision(2)).toLocaleString('en-US');
+const usd = (amount: number) => `$${count(amount)}`;
+
+/** How many uploads a second one sweeper keeps up with: each upload leaves a 64th of a seal, an object to compare, and perhaps a ticket. */
+function keptUp(lane: Lane, memory: string): number {
+  const { tickets, seals, objects } = finishedWith(memory);
+  const sweepsPerUpload = 1 / LEAF / seals + 1 / objects + (lane === 'direct' ? 1 / tickets : 0);
+  return 1 / sweepsPerUpload / MINUTE;
+}
+
+function finishedWith(memory: string): Sweeps['finished'][string] {
+  const finished = FINISHED[memory];
+  if (!finished) throw new Error(`docs/scale/sweeps.json does not say what a sweeper with ${memory} finishes`);
+  return finished;
+}
+
+/** What the sweeper finishes in a run, and the uploads that it keeps up with. */
+export function sweeps(): Table {
+  return {
+    head: [
+      'Memory',
+      'Tickets',
+      'or seals',
+      'or objects compared',
+      'or pages of 1,000 keys',
+      'Inline uploads a second',
+      'or direct uploads a second',
+    ],
+    rows: Object.entries(FINISHED).map(([memory, { tickets, seals, objects, pages }]) => [
+      memory === MEMORY ? `${memory} (deployed)` : memory,
+      ...[tickets, seals, objects, pages, keptUp('inline', memory), keptUp('direct', memory)].map(count),
+    ]),
+  };
+}
+
+interface Bound {
+  readonly what: string;
+  /** Uploads a second; undefined when the bound is not one for this lane. */
+  readonly at: Readonly<Record<Lane, number | undefined>>;
+  readonly symptom: string;
+  readonly knob: string;
+}
+
+function bounds(): Bound[] {
+  const { inline, direct } = METERED.requests;
+  const perUpload = (amount: number, used: (request: typeof inline) => number) => ({
+    inline: amount / used(inline),
+    direct: amount / used(direct),
+  });
+  const seconds = ASSUMPTIONS.billedMs / 1_000;
+  const directSeconds = 2 * seconds + (ASSUMPTIONS.billedMsOf.CompleteUpload ?? 0) / 1_000;
+  const throttled = 'API Gateway answers 429; alarm GatewayThrottles';
+  const busy = '503 `service_unavailable` after retries; alarm DatabaseWriteThrottles';
+  return [
+    {
+      what: 'Sweeper, one',
+      at: { inline: keptUp('inline', MEMORY), direct: keptUp('direct', MEMORY) },
+      symptom:
+        '`lagSeconds` in the lines `swept` grows; alarm SweeperLag. Requests are not affected; room is given back late',
+      knob: `\`sweepers\` of the stage, up to ${SHARDS}`,
+    },
+    {
+      what: 'Throttle of the route (`POST /files`, or `POST /uploads/{id}/complete`)',
+      at: { inline: THROTTLES.uploads.throttlingRateLimit, direct: THROTTLES.requests.throttlingRateLimit },
+      symptom: throttled,
+      knob: '`THROTTLES` in `infra/constructs/gateway-stage.ts`, after the concurrency was raised',
+    },
+    {
+      what: 'A new table',
+      at: perUpload(QUOTAS.newTable.amount, ({ writeUnits }) => writeUnits),
+      symptom: busy,
+      knob: QUOTAS.newTable.knob,
+    },
+    {
+      what: 'Concurrency of Lambda, at the assumed durations',
+      at: { inline: QUOTAS.concurrency.amount / seconds, direct: QUOTAS.concurrency.amount / directSeconds },
+      symptom: '5xx; alarms Concurrency and ApiBudgetFast',
+      knob: QUOTAS.concurrency.knob,
+    },
+    {
+      what: 'S3, before it has divided the keys',
+      at: perUpload(QUOTAS.prefix.amount, ({ s3Writes }) => s3Writes),
+      symptom: '503 `service_unavailable` after retries; alarm ApiBudgetFast',
+      knob: QUOTAS.prefix.knob,
+    },
+    {
+      what: 'EventBridge',
+      at: { inline: undefined, direct: QUOTAS.events.amount },
+      symptom: 'uploads that their client does not complete become files later',
+      knob: QUOTAS.events.knob,
+    },
+    {
+      what: `Partitions of tickets (${SHARDS})`,
+      at: { inline: undefined, direct: (SHARDS * QUOTAS.partition.amount) / direct.writeUnits },
+      symptom: busy,
+      knob: 'none needed: the quota of the table is full first ([decision 0045](decisions/0045-64-shards-for-the-sweeper.md))',
+    },
+    {
+      what: 'A table',
+      at: perUpload(QUOTAS.table.amount, ({ writeUnits }) => writeUnits),
+      symptom: busy,
+      knob: QUOTAS.table.knob,
+    },
+    {
+      what: 'API Gateway, all APIs of the account',
+      at: perUpload(QUOTAS.gateway.amount, ({ apiRequests }) => apiRequests),
+      symptom: throttled,
+      knob: QUOTAS.gateway.knob,
+    },
+    {
+      what: 'CloudFront',
+      at: perUpload(QUOTAS.edge.amount, ({ apiRequests }) => apiRequests),
+      symptom: 'errors of CloudFront',
+      knob: QUOTAS.edge.knob,
+    },
+  ];
+}
+
+/** What is full at which rate of uploads, the first first. */
+export function fullFirst(): Table {
+  const lowest = ({ at }: Bound) =>
+    Math.min(at.inline ?? Number.POSITIVE_INFINITY, at.direct ?? Number.POSITIVE_INFINITY);
+  return {
+    head: ['Resource', 'Inline uploads a second', 'Direct uploads a second', 'Symptom', 'Knob'],
+    rows: bounds()
+      .sort((one, other) => lowest(one) - lowest(other))
+      .map(({ what, at, symptom, knob }) => [
+        what,
+        ...LANES.map((lane) => (at[lane] === undefined ? '–' : count(at[lane]))),
+        symptom,
+        knob,
+      ]),
+  };
+}
+
+/** The rates of the page: what is full, how many sweepers they need, what a month costs. */
+export function rates(): Table {
+  return {
+    head: [
+      'Uploads a second, all day',
+      'Full, the first first',
+      'Sweepers',
+      'Requests, a month',
+      'Storage of one month of files of 100 KiB, a month',
+    ],
+    rows: [1, 100, 10_000].flatMap((rate) =>
+      LANES.map((lane) => {
+        const boundOf = ({ at }: Bound) => at[lane] ?? Number.POSITIVE_INFINITY;
+        const full = bounds()
+          .filter((bound) => boundOf(bound) < rate)
+          .sort((one, other) => boundOf(one) - boundOf(other));
+        const sweepers = Math.ceil(rate / keptUp(lane, MEMORY));
+        const uploads = rate * MONTH_SECONDS;
+        // The sweeper compares each object by a HEAD and a strong read, and writes a seal for 64 files.
+        const swept =
+          costOf('objectRead', uploads) + costOf('readUnit', uploads) + totalOf(costOfRequests('seal', uploads / LEAF));
+        return [
+          `${rate.toLocaleString('en-US')} ${lane}`,
+          full.map(({ what }) => what.replace(/[,(].*/, '').trim()).join(', ') || 'nothing',
+          sweepers > SHARDS ? `${sweepers}, more than there can be` : String(sweepers),
+          usd(totalOf(costOfRequests(lane, uploads)) + swept),
+          usd(costOf('objectStorage', uploads * FILE_GB)),
+        ];
+      }),
+    ),
+  };
+}
+
+/** What stored files and accounts need. */
+export function stored(): Table {
+  const pagesADay = finishedWith(MEMORY).pages * DAY_MINUTES;
+  const files = (amount: number): string[] => {
+    const pages = amount / PAGE_KEYS;
+    const listing = costOf('objectWrite', pages * (365 / 12));
+    const rows = costOf('tableStorage', amount / 1e6) + costOf('tableRecovery', amount / 1e6);
+    return [
+      `${amount.toLocaleString('en-US')} files of 100 KiB`,
+      `the daily walk of the bucket: ${count(pages)} pages; one sweeper without other work lists ${count(pagesADay)} a day`,
+      'alarm SweeperLag: a walk that takes longer than a day. Lost bytes are removed later, nothing else',
+      `\`sweepers\`: ${Math.ceil(pages / pagesADay)} for the walk alone`,
+      `${usd(costOf('objectStorage', amount * FILE_GB))} objects, ${usd(rows)} rows, ${usd(listing)} lists`,
+    ];
+  };
+  const { FILE_COUNT_LIMIT: limit, RATE_LIMIT_UPLOADS_PER_MINUTE: perMinute } = CONFIGURABLE_LIMITS;
+  return {
+    head: ['Amount', 'What is full first', 'Symptom', 'Knob', 'A month'],
+    rows: [
+      files(1e6),
+      files(1e9),
+      [
+        '100,000 accounts',
+        'nothing: each has its own partitions, and no request reads more than its own account',
+        '–',
+        '–',
+        usd(costOf('tableStorage', 0.1) + costOf('tableRecovery', 0.1)),
+      ],
+      [
+        'one giant account',
+        `its limits (${perMinute.default} uploads a minute, ${count(limit.default)} files); then its row, which takes one upload after the other ([decision 0024](decisions/0024-the-transaction-gives-the-place.md)); then its partition of 10 GB: ${count(limit.max)} files`,
+        '429 `rate_limit_exceeded`, and [the refusals for full accounts](api.md); beyond the row, 503 `service_unavailable`. Other accounts do not notice',
+        '`limits.RATE_LIMIT_UPLOADS_PER_MINUTE`, `limits.FILE_COUNT_LIMIT`; a second account',
+        'as other files; searches among many files: [costs](operate.md#what-it-costs)',
+      ],
+    ],
+  };
+}
+
+/** The quotas, with their sources. */
+export function quotas(): Table {
+  return {
+    head: ['Quota', 'Source'],
+    rows: Object.values(QUOTAS).map(({ amount, what, page }) => [
+      `${amount.toLocaleString('en-US')} ${what}`,
+      `[AWS](${page})`,
+    ]),
+  };
+}
+
+/** What the simulation assumes. */
+export function assumed(): string {
+  const { databaseMs, storageMs, callCpuMs, pageCpuMs, sweepMs } = ASSUMPTIONS.sweeping;
+  return `Quotas looked up on ${LOOKED_UP}, for a new account; prices and assumed durations are those of [the operator's page](operate.md#what-it-costs). The sweeper is simulated: its real code runs against tables and a bucket in memory, by a clock that jumps. Assumed, not measured on AWS: a call to DynamoDB takes ${databaseMs} ms, to S3 ${storageMs} ms; a call needs ${callCpuMs} ms of a whole processor, a page of keys ${pageCpuMs} ms; a sweep works for ${sweepMs / 1_000} s of each minute.`;
+}

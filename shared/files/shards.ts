@@ -1,0 +1,54 @@
+import { toBase62 } from '../ids.ts';
+import { UPLOADS_PREFIX } from './object-key.ts';
+
+/**
+ * The work of the sweeper has this many shards: partitions of tickets, partitions of the index of unfinished work, and ranges of the keys in
+ * the bucket. The number is fixed, because it is part of the keys of rows; decision 0045 says why it is large enough. How many sweepers
+ * share the shards is a setting.
+ */
+export const SHARDS = 64;
+
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+/** The shard of an account's rows. The ids of accounts are hashes, so their last digits spread the accounts evenly. */
+export function shardOf(accountId: string): number {
+  return Number.parseInt(accountId.slice(-2), 16) % SHARDS;
+}
+
+/** One of several sweepers. */
+export interface Sweeper {
+  /** Its number, from 0. */
+  readonly sweeper: number;
+  /** How many there are, 1 to {@link SHARDS}. */
+  readonly sweepers: number;
+}
+
+/** The shards of a sweeper. Each shard has exactly one sweeper, for any number of sweepers. */
+export function shardsOf({ sweeper, sweepers }: Sweeper): number[] {
+  return ALL_SHARDS.filter((shard) => shard % sweepers === sweeper);
+}
+
+/** A range of the keys in the bucket: those after `after`, up to and including `to`. A bound that is absent is that of the bucket. */
+export interface KeyRange {
+  readonly after?: string;
+  readonly to?: string;
+}
+
+/**
+ * The range of a shard. All ranges have equally many keys of files, because these keys are random. The first range also has all keys that
+ * are before those of files, such as those of direct uploads that have not ended; there are few of these at a time.
+ */
+export function rangeOf(shard: number): KeyRange {
+  return {
+    ...(shard > 0 && { after: boundBefore(shard) }),
+    ...(shard < SHARDS - 1 && { to: boundBefore(shard + 1) }),
+  };
+}
+
+/** The shard whose range has the key. */
+export function shardOfKey(key: string): number {
+  return ALL_SHARDS.findLastIndex((shard) => key > (rangeOf(shard).after ?? ''));
+}
+
+/** Two characters, in the order in which S3 lists keys, are enough to tell the ranges apart. */
+const boundBefore = (shard: number) => UPLOADS_PREFIX + toBase62(Math.round((shard * 62 ** 2) / SHARDS), 2);
