@@ -1,7 +1,7 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { expect, test } from 'vitest';
-import { ADMIN, BUCKET, frontOfFile, s3Client } from '../aws-front/front.ts';
+import { s3OfFile } from './s3-of-file.ts';
 
 const ORIGIN = 'https://app.example';
 const rule = {
@@ -11,11 +11,11 @@ const rule = {
   ExposedHeaders: ['ETag'],
   MaxAge: 300,
 };
-const front = await frontOfFile({ buckets: [{ name: BUCKET, cors: [rule] }, { name: 'closed' }] });
-const s3 = s3Client(front, ADMIN, { requestChecksumCalculation: 'WHEN_REQUIRED' });
+const { endpoint, bucket: BUCKET, secondBucket, client } = await s3OfFile([rule]);
+const s3 = client({ requestChecksumCalculation: 'WHEN_REQUIRED' });
 
 const preflight = (origin: string, method: string, headers: string, bucket = BUCKET) =>
-  fetch(`${front.endpoint}/${bucket}/key`, {
+  fetch(`${endpoint}/${bucket}/key`, {
     method: 'OPTIONS',
     headers: {
       origin,
@@ -43,7 +43,7 @@ test.each([
   ['an origin without the part that the pattern needs', 'https://preview.example', 'PUT', '', BUCKET],
   ['another method', ORIGIN, 'DELETE', '', BUCKET],
   ['another header', ORIGIN, 'PUT', 'authorization', BUCKET],
-  ['a bucket without rules', ORIGIN, 'PUT', '', 'closed'],
+  ['a bucket without rules', ORIGIN, 'PUT', '', secondBucket],
 ])('a preflight for %s is refused', async (_name, origin, method, headers, bucket) => {
   const answer = await preflight(origin, method, headers, bucket);
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null]);
