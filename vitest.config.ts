@@ -9,7 +9,7 @@ export const COMMON = {
 };
 
 /** Tests of modules that read their environment when they load: each file needs an environment of its own. */
-const MODULE_TESTS = ['test/{operator/admin,functions,shared}/**/*.test.ts'];
+const MODULE_TESTS = ['test/{operator/admin,functions,histories,shared}/**/*.test.ts'];
 
 /** The files that take longest, the longest first. A file that is not here takes less than six seconds. */
 const LONG_FILES = [
