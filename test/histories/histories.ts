@@ -21,6 +21,6 @@ export async function expectAgreement(numRuns: number): Promise<void> {
         throw new Error(`${(error as Error).stack}\nafter:\n  ${run.transcript.join('\n  ')}`);
       }
     }),
-    { numRuns, seed, ...(path && { path }), interruptAfterTimeLimit: 100_000 },
+    { numRuns, seed, ...(path && { path }) },
   );
 }

@@ -20,20 +20,34 @@ const word = fc.constantFrom('a', 'B', 'Ab');
 const key = fc.option(fc.constantFrom('k1', 'k2'), { freq: 2 });
 
 const ACTIONS = {
-  form: [5, fc.record({ word, size, key, isStream: fc.boolean() })],
-  ticket: [3, fc.record({ word, size, key })],
-  again: [3, fc.record({ which })],
-  put: [4, fc.record({ which, isLost: fc.boolean() })],
-  complete: [4, fc.record({ which })],
-  event: [3, fc.record({ which, isRepeated: fc.boolean() })],
+  form: [6, fc.record({ word, size, key, isStream: fc.boolean() })],
+  ticket: [4, fc.record({ word, size, key })],
+  again: [5, fc.record({ which })],
+  put: [6, fc.record({ which, isLost: fc.boolean() })],
+  complete: [6, fc.record({ which })],
+  event: [4, fc.record({ which, isRepeated: fc.boolean() })],
   cancel: [2, fc.record({ which })],
-  delete: [4, fc.record({ which })],
+  delete: [5, fc.record({ which })],
+  foreign: [1, fc.record({ which, route: fc.constantFrom('getFile', 'deleteFile', 'completeUpload', 'cancelUpload') })],
   list: [2, fc.record({ page: fc.integer({ min: 1, max: 3 }), limit: fc.constantFrom(1, 2, 100), search: fc.option(word) })],
   usage: [1, fc.record({})],
-  sweep: [3, fc.record({})],
-  wait: [3, fc.record({ ms: fc.constantFrom(20 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS, 25 * MINUTE_MS, 23 * HOUR_MS, 26 * HOUR_MS, 8 * DAY_MS) })],
-  late: [2, fc.record({})],
-  resume: [3, fc.record({})],
+  'new key': [1, fc.record({})],
+  'list keys': [1, fc.record({})],
+  revoke: [2, fc.record({ which })],
+  login: [1, fc.record({})],
+  logout: [1, fc.record({})],
+  'end sessions': [1, fc.record({ isOperator: fc.boolean() })],
+  suspend: [1, fc.record({})],
+  restore: [2, fc.record({})],
+  'set limit': [1, fc.record({ bytes: fc.constantFrom(undefined, 10, 50) })],
+  'take down': [1, fc.record({ which })],
+  reconcile: [1, fc.record({})],
+  'delete account': [1, fc.record({})],
+  sweep: [4, fc.record({})],
+  expire: [1, fc.record({ daysLate: fc.constantFrom(0, 2) })],
+  wait: [4, fc.record({ ms: fc.constantFrom(10 * SECOND_MS, MINUTE_MS, 11 * MINUTE_MS, 22 * MINUTE_MS, 23 * HOUR_MS, 26 * HOUR_MS, 8 * DAY_MS) })],
+  late: [3, fc.record({})],
+  resume: [5, fc.record({})],
 } as const;
 
 type Actions = typeof ACTIONS;
@@ -54,15 +68,17 @@ const fault = fc.record({
 
 /** One thing that happens, and what goes wrong meanwhile. */
 const step = fc.record({
-  account: fc.nat(1),
+  account: fc.constantFrom(0, 0, 0, 1),
   action,
-  fault: fc.option(fault, { freq: 2 }),
+  /** The credential of the request. */
+  by: fc.constantFrom('key', 'key', 'key', 'session', 'any'),
+  fault: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fault }),
   /** How far the clock of this machine is ahead of the others. */
   aheadMs: fc.constantFrom(0, 0, 1_400, -1_400),
 });
 
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-export const history = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
+export const history = fc.array(step, { minLength: 1, maxLength: 50, size: 'max' });
 
 /** A request or event: how it is made, and what its answer says to the model. */
 interface Operation {
@@ -71,6 +87,8 @@ interface Operation {
   readonly learn: (answer: Answer, isLate: boolean) => void;
   /** True if it may fail without a fault of its own. */
   readonly mayFail?: boolean;
+  /** True for an operator, who repeats what has failed. */
+  readonly isOperator?: boolean;
 }
 
 interface Account {
@@ -111,13 +129,15 @@ export class Run {
     return account;
   }
 
-  async #step({ account: index, action, fault, aheadMs }: Step): Promise<void> {
+  async #step({ account: index, action, by, fault: wanted, aheadMs }: Step): Promise<void> {
     const account = this.#accounts[index] as Account;
     this.#world.clock.pass(2 * SECOND_MS);
-    const operation = this.#operation(account, action);
+    const operation = this.#operation(account, action, by);
     if (!operation) return;
     account.model.step++;
-    const { text, work, learn, mayFail = false } = operation;
+    const { text, work, learn, mayFail = false, isOperator = false } = operation;
+    // What an operator does is not undone by a late call, because the operator waits, and repeats it.
+    const fault = isOperator && /late|pauses/.test(wanted?.fault ?? '') ? null : wanted;
     let answer = NO_ANSWER;
     const outcome = await this.#applyFault(
       fault?.fault ?? 'dies before',
@@ -127,9 +147,9 @@ export class Run {
       },
       { mayNotApply: true },
     );
+    if (isOperator && outcome.end !== 'success') answer = (await work()) ?? NO_ANSWER;
     const isFaulty = fault && outcome.calls >= fault.nth;
-    const what = `account ${index}: ${text}${isFaulty ? ` ${fault.fault} call ${fault.nth}` : ''}`;
-    this.transcript.push(`${what} → ${answer.status} ${JSON.stringify(answer.body)}`);
+    this.#tell(`${index}: ${text}${isFaulty ? `, ${fault.fault} call ${fault.nth}` : ''}`, answer);
     if (isUnknown(answer) && !mayFail && (!isFaulty || fault.fault === 'happens again late')) {
       throw new Disagreement(`it fails without a reason: ${JSON.stringify(answer.body)}`);
     }
@@ -140,10 +160,25 @@ export class Run {
     this.#paused.push({ outcome, since, text, learn: () => learn(answer, true) });
   }
 
-  #operation(account: Account, action: ActionOf<ActionName>): Operation | undefined {
+  #tell(what: string, { status, body }: Answer): void {
+    const told = body.error ?? (body.items ? body.items.map(({ name }: { name: string }) => name) : body.storage_used_bytes);
+    this.transcript.push(`${what} → ${status} ${told === undefined ? '' : JSON.stringify(told)}`);
+  }
+
+  #credential({ model }: Account, by: Step['by'], which: number): Credential | undefined {
+    const { keys, sessions } = model;
+    const all = [...keys, ...sessions].filter(({ header }) => header);
+    if (by === 'any') return all[which % all.length];
+    const valid = (one: Credential) => model.isValid(one) === true && one.header;
+    return (by === 'session' ? sessions.findLast(valid) : undefined) ?? keys.find(valid) ?? sessions.findLast(valid);
+  }
+
+  #operation(account: Account, action: ActionOf<ActionName>, by: Step['by']): Operation | undefined {
     const { model } = account;
-    const who = model.keys.find((one) => model.isValid(one)) ?? model.keys[0];
-    if (!who) return undefined;
+    const { clock } = this.#world;
+    const who = this.#credential(account, by, model.step);
+    const session = this.#credential(account, 'session', 0);
+    if (!who) return this.#operatorAction(account, action);
     const credential = who.header ?? {};
     const pick = (all: readonly Upload[], index: number) => all[index % all.length];
     const { request } = this.#world;
@@ -217,22 +252,161 @@ export class Run {
         return this.#list(account, who, { ...action, search: action.search ?? undefined });
       case 'usage':
         return this.#usage(account, who);
+      case 'late': {
+        const happen = this.#late.shift();
+        return happen && this.#event('a late call happens', happen);
+      }
+      case 'resume':
+        return this.#paused[0] && this.#event(`resume: ${this.#paused[0].text}`, () => this.#resume());
+      case 'foreign': {
+        const other = this.#accounts.find((one) => one !== account) as Account;
+        const upload = pick(model.uploads.filter(({ id }) => id !== undefined), action.which);
+        const stranger = this.#credential(other, 'key', 0);
+        if (!upload || !stranger) return undefined;
+        return {
+          text: `another account: ${action.route} ${upload.name}`,
+          work: () => request(action.route, { credential: stranger.header ?? {}, id: upload.id }),
+          learn: (answer, isLate) => {
+            if (isLate || !other.model.admits('REQUESTS', stranger, answer) || answer.status === 404) return;
+            throw new Disagreement(`another account gets ${answer.status}`);
+          },
+        };
+      }
+      case 'new key': {
+        if (!session?.header?.cookie) return undefined;
+        const made: Credential = { name: `key ${model.keys.length}`, exists: 'unborn?', madeAt: clock.now(), usedAt: clock.now() };
+        model.keys.push(made);
+        return {
+          text: `make ${made.name}`,
+          work: () => request('createApiKey', { credential: session.header ?? {}, json: { name: made.name } }),
+          learn: (answer, isLate) => model.answerNewKey(made, session, answer, isLate),
+        };
+      }
+      case 'list keys':
+        return this.#listKeys(account, session);
+      case 'revoke': {
+        const revoked = model.keys.filter(({ id }) => id !== undefined)[action.which % model.keys.length];
+        if (!session?.header?.cookie || !revoked) return undefined;
+        return {
+          text: `revoke ${revoked.name}`,
+          work: () => request('revokeApiKey', { credential: session.header ?? {}, id: revoked.id }),
+          learn: (answer, isLate) => model.answerRevocation([revoked], session, answer, isLate),
+        };
+      }
+      case 'logout':
+        if (!session?.header?.cookie) return undefined;
+        return {
+          text: `log out of ${session.name}`,
+          work: () => request('logout', { credential: session.header ?? {} }),
+          learn: (answer, isLate) => model.answerRevocation([session], session, answer, isLate),
+        };
+      case 'end sessions':
+        if (action.isOperator) return this.#operatorAction(account, action);
+        if (!session?.header?.cookie) return undefined;
+        return {
+          text: 'end all sessions',
+          work: () => request('endSessions', { credential: session.header ?? {} }),
+          learn: (answer, isLate) => model.answerRevocation(model.sessions, session, answer, isLate),
+        };
+      default:
+        return this.#operatorAction(account, action);
+    }
+  }
+
+  /** What needs no credential of the account. */
+  #operatorAction(account: Account, action: ActionOf<ActionName>): Operation | undefined {
+    const { model, id } = account;
+    const { stores, clock, operator } = this.#world;
+    const deadline = { deadlineAt: clock.now() + HOUR_MS };
+    const act = (text: string, work: () => Promise<unknown>, learn: (isDone: boolean) => void): Operation => ({
+      text: `operator: ${text}`,
+      isOperator: true,
+      work: async () => ({ ...NO_ANSWER, status: (await work()) === false ? 404 : 200 }),
+      learn: ({ status }) => learn(status === 200),
+    });
+    if (model.isGone && !['login', 'expire', 'sweep', 'wait'].includes(action.do)) return undefined;
+    switch (action.do) {
+      case 'login': {
+        const made: Credential = { name: `session ${model.sessions.length}`, exists: 'no', madeAt: clock.now(), usedAt: clock.now() };
+        return {
+          text: `log in: ${made.name}`,
+          work: async () => {
+            const header = await this.#world.logIn(id);
+            return { ...NO_ANSWER, status: header ? 200 : 401, body: { header } };
+          },
+          learn: ({ status, body }, isLate) => {
+            if (status === 200) model.sessions.push({ ...made, header: body.header, exists: 'yes' });
+            if (status === 200) model.isGone = false;
+            if (status === 401 && !isLate && !model.isSuspended) throw new Disagreement('the account is not suspended');
+            if (status === 200 && !isLate && model.isSuspended) throw new Disagreement('the account is suspended');
+          },
+        };
+      }
+      case 'suspend':
+        return act('suspend', () => operator.suspendAccount(stores, id, deadline), () => model.suspended());
+      case 'restore':
+        return act('restore', () => operator.restoreAccount(stores, id, deadline), () => {
+          model.isSuspended = false;
+        });
+      case 'end sessions':
+        return act('end sessions', () => stores.sessions.removeAll(id), () => model.endSessions());
+      case 'set limit':
+        return act(`set limit ${action.bytes}`, () => stores.administration.setStorageLimit(id, action.bytes), () => {
+          model.ownLimit = action.bytes;
+        });
+      case 'take down': {
+        const upload = model.uploads.filter(({ record }) => record)[action.which % model.uploads.length];
+        if (!upload?.record || upload.file === 'unborn?') return undefined;
+        const key = this.#world.objectOf(upload.record.url);
+        const takeDown = async () => {
+          const published = await operator.findPublished(stores, key);
+          if (published) await operator.takeDown(stores, published, deadline);
+        };
+        return act(`take down ${upload.name}`, takeDown, () => {
+          upload.file = 'no';
+        });
+      }
+      case 'reconcile':
+        return act('reconcile', async () => {
+          const reports = await Array.fromAsync(operator.reconcile(stores, { accountId: id, repair: true }));
+          const problems = reports.flatMap(({ differences }) => differences);
+          if (problems.length > 0) throw new Disagreement(`the operator finds ${JSON.stringify(problems)}`);
+        }, () => {});
+      case 'delete account':
+        return act('delete account', async () => {
+          await this.#wait(LATE_MS);
+          await operator.deleteAccount(stores, id, deadline).catch((error) => {
+            if (error.code !== 'not_found') throw error;
+          });
+        }, () => model.deleted());
+      case 'expire':
+        return this.#event(`rows that expired ${action.daysLate} days ago are removed`, () => this.#world.expireRows(action.daysLate * DAY_MS));
       case 'sweep':
         return this.#sweep();
       case 'wait':
-        return {
-          text: `wait ${action.ms / MINUTE_MS} minutes`,
-          work: async () => {
-            await this.#wait(action.ms);
-            return { ...NO_ANSWER, status: 200 };
-          },
-          learn: () => {},
-        };
-      case 'late':
-        return { text: 'a late call happens', work: async () => (await this.#late.shift()?.(), { ...NO_ANSWER, status: 200 }), learn: () => {} };
-      case 'resume':
-        return { text: `resume ${this.#paused[0]?.text}`, work: async () => (await this.#resume(), { ...NO_ANSWER, status: 200 }), learn: () => {} };
+        return this.#event(`wait ${action.ms / MINUTE_MS} minutes`, () => this.#wait(action.ms));
+      default:
+        return undefined;
     }
+  }
+
+  #event(text: string, happen: () => Promise<void>): Operation {
+    const work = async () => {
+      await happen();
+      return { ...NO_ANSWER, status: 200 };
+    };
+    return { text, work, learn: () => {}, isOperator: true };
+  }
+
+  #listKeys({ model }: Account, session: Credential | undefined, isQuiet = false): Operation | undefined {
+    if (!session?.header?.cookie) return undefined;
+    return {
+      text: 'list keys',
+      work: () => this.#world.request('listApiKeys', { credential: session.header ?? {} }),
+      learn: (answer, isLate) => {
+        if (!isLate) model.answerKeys(session, answer, isQuiet);
+      },
+    };
   }
 
   #upload({ model }: Account, who: Credential, upload: Upload): Operation {
@@ -277,7 +451,8 @@ export class Run {
     };
   }
 
-  #usage({ model }: Account, who: Credential, isExact = false): Operation {
+  #usage({ model }: Account, who: Credential, isExact = false): Operation | undefined {
+    if (!who.header) return undefined;
     return {
       text: 'usage',
       work: () => this.#world.request('getUsage', { credential: who.header ?? {} }),
@@ -321,9 +496,10 @@ export class Run {
     paused.learn();
   }
 
-  async #do(operation: Operation): Promise<void> {
+  async #do(operation: Operation | undefined): Promise<void> {
+    if (!operation) return;
     const answer = (await operation.work()) ?? NO_ANSWER;
-    this.transcript.push(`at the end: ${operation.text} → ${answer.status} ${JSON.stringify(answer.body)}`);
+    this.#tell(`at the end: ${operation.text}`, answer);
     if (isUnknown(answer)) throw new Disagreement('it fails without a reason');
     operation.learn(answer, false);
   }
@@ -331,6 +507,10 @@ export class Run {
   /** Everything comes to rest; then model and service must agree on everything. */
   async #end(): Promise<void> {
     await this.#wait(LATE_MS);
+    for (const account of this.#accounts) {
+      await this.#do(this.#operatorAction(account, { do: 'restore' }));
+      await this.#do(this.#operatorAction(account, { do: 'login' }));
+    }
     for (const event of this.#events.splice(0)) await this.#do(this.#deliver(event));
     await this.#compare();
     await this.#wait(3 * HOUR_MS);
@@ -346,13 +526,15 @@ export class Run {
     const { service } = this.#world;
     for (const account of this.#accounts) {
       const { model } = account;
-      const who = model.keys.find((one) => model.isValid(one)) as Credential;
+      const who = this.#credential(account, 'session', 0) as Credential;
       model.step++;
       await this.#do(this.#list(account, who, { page: 1, limit: 100 }, true));
       await this.#do(this.#usage(account, who, isExact));
-      for (const page of [1, 2, 3]) await this.#do(this.#list(account, who, { page, limit: 2 }));
-      await this.#wait(2 * MINUTE_MS);
-      for (const search of ['a', 'B', 'xyz']) await this.#do(this.#list(account, who, { page: 1, limit: 100, search }));
+      await this.#do(this.#listKeys(account, who, true));
+      if (!isExact) continue;
+      for (const page of [1, 2]) await this.#do(this.#list(account, who, { page, limit: 2 }));
+      for (const search of ['a', 'B']) await this.#do(this.#list(account, who, { page: 1, limit: 100, search }));
+      for (const credential of [...model.keys, ...model.sessions]) await this.#do(this.#usage(account, credential));
       for (const upload of model.uploads.filter(({ id }) => id)) await this.#compareFile(who, upload);
     }
     const { problems, unfinished } = await readBooks({ dynamoDb: service.engine, s3: service.s3, bucket: BUCKET, service } as unknown as Operator);
@@ -364,7 +546,7 @@ export class Run {
   async #compareFile(who: Credential, upload: Upload): Promise<void> {
     const { request, service, objectOf } = this.#world;
     const { name, content, file, record, id } = upload;
-    await this.#wait(6 * SECOND_MS);
+    await this.#wait(7 * SECOND_MS);
     const { status, body } = await request('getFile', { credential: who.header ?? {}, id });
     const isThere = file === 'yes' ? status === 200 && body.name === name : status === 404;
     if (!isThere) throw new Disagreement(`${name} is ${file}, but GET answers ${status}`);

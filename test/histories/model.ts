@@ -37,8 +37,8 @@ export interface Upload {
 /** An API key or a session. */
 export interface Credential {
   readonly name: string;
-  readonly header?: Readonly<Record<string, string>>;
-  readonly id?: string;
+  header?: Readonly<Record<string, string>>;
+  id?: string;
   exists: Existence;
   readonly madeAt: number;
   usedAt: number;
@@ -81,6 +81,8 @@ export class Model {
   readonly keys: Credential[] = [];
   readonly sessions: Credential[] = [];
   isSuspended = false;
+  /** True from the deletion of the account to the next login. */
+  isGone = false;
   ownLimit: number | undefined;
   /** Counts the steps of the history. */
   step = 0;
@@ -192,7 +194,7 @@ export class Model {
     } else if (headers['Idempotency-Replayed'] === 'true') {
       agree(claim?.upload === upload, 'a replay of another upload');
       claim.isSure = true;
-      if (status === 201) this.#isFile(upload, body, isLate);
+      if (status === 201) this.#isFile(upload, body, true);
       else this.#isTicket(upload, body);
     } else {
       agree(status === (via === 'form' ? 201 : 202), `${status} is no answer to an upload`);
@@ -292,7 +294,7 @@ export class Model {
   answerEvent(upload: Upload, isDone: boolean, isLatest: boolean): void {
     const { files, filesMax } = this.usage;
     const isOpen = upload.ticket === 'yes' && this.#now() < upload.endsFrom - APART_MS && upload.file === 'no';
-    if (!isLatest || upload.file !== 'no' || upload.ticket === 'no') return;
+    if (!isLatest || this.isSuspended || upload.file !== 'no' || upload.ticket === 'no') return;
     upload.after = this.step;
     if (isDone && isOpen && upload.bytes === 'yes' && filesMax < this.#limits.FILE_COUNT_LIMIT) {
       Object.assign(upload, { file: 'yes', wasFile: true, ticket: 'no', before: this.step });
@@ -377,9 +379,61 @@ export class Model {
     }
   }
 
-  /** A key or a session is made or ended. */
-  answerCredential(credential: Credential, isMade: boolean, answer: Answer): void {
-    if (isUnknown(answer)) credential.exists = isMade ? 'unborn?' : credential.exists === 'yes' ? 'gone?' : credential.exists;
-    else credential.exists = isMade ? 'yes' : 'no';
+  answerNewKey(made: Credential, who: Credential, answer: Answer, isLate: boolean): void {
+    const isAdmitted = isLate || this.admits('REQUESTS', who, answer);
+    if (isUnknown(answer)) return;
+    agree(answer.status === 201 || isLate || !isAdmitted, `${answer.status} is no answer to a new key`);
+    if (answer.status === 201) this.#isKey(made, answer.body);
+    else made.exists = 'no';
+  }
+
+  #isKey(made: Credential, { id, key }: { id: string; key?: string }): void {
+    Object.assign(made, { id, ...(key && { header: { authorization: `Bearer ${key}` } }) });
+    if (made.exists === 'unborn?') made.exists = 'yes';
+  }
+
+  answerKeys(who: Credential, answer: Answer, isQuiet: boolean): void {
+    if (!this.admits('REQUESTS', who, answer)) return;
+    const shown: { id: string; name: string }[] = answer.body.items;
+    for (const key of this.keys) {
+      const item = shown.find(({ name }) => name === key.name);
+      agree(item ? key.exists !== 'no' : key.exists !== 'yes', `${key.name} is ${item ? '' : 'not '}listed`);
+      if (item) this.#isKey(key, item);
+      if (item && isQuiet) key.exists = 'yes';
+      if (!item && (isQuiet || key.exists === 'gone?')) key.exists = 'no';
+    }
+    agree(shown.every(({ name }) => this.keys.some((key) => key.name === name)), 'an unknown key is listed');
+  }
+
+  /** The end of a key or of sessions. */
+  answerRevocation(ended: readonly Credential[], who: Credential, answer: Answer, isLate: boolean): void {
+    if (!isLate && !this.admits('REQUESTS', who, answer) && !isUnknown(answer)) return;
+    for (const one of ended) {
+      const { exists } = one;
+      if (answer.status === 200) one.exists = 'no';
+      else if (answer.status === 404) agree(isLate || exists !== 'yes', `${one.name} exists`);
+      else if (isUnknown(answer) && exists === 'yes') one.exists = 'gone?';
+      if (answer.status === 404 && exists === 'gone?') one.exists = 'no';
+    }
+  }
+
+  endSessions(): void {
+    for (const session of this.sessions) session.exists = 'no';
+  }
+
+  suspended(): void {
+    this.isSuspended = true;
+    this.endSessions();
+  }
+
+  /** The account was deleted. After the next login it is empty. */
+  deleted(): void {
+    for (const upload of this.uploads) Object.assign(upload, { file: 'no', ticket: 'no' });
+    for (const credential of [...this.keys, ...this.sessions]) credential.exists = 'no';
+    this.#claims.clear();
+    this.#sent = { day: 0, min: 0, max: 0 };
+    this.ownLimit = undefined;
+    this.isSuspended = false;
+    this.isGone = true;
   }
 }

@@ -3,6 +3,7 @@ import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, inject, vi } from 'vitest';
 import type { ROUTES, RouteName } from '../../functions/routes.ts';
+import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
 import { FORM, part } from '../support/forms.ts';
 import { BUCKET, startService } from '../shared/files/service.ts';
 import { installClock } from './clock.ts';
@@ -67,6 +68,12 @@ export async function startWorld() {
   });
   const functions = await loadFunctions();
   const { stores } = await import('../../operator/admin/commands/stores.ts');
+  const operator = {
+    ...(await import('../../shared/administration/delete-account.ts')),
+    ...(await import('../../shared/administration/reconcile.ts')),
+    ...(await import('../../shared/administration/suspend-account.ts')),
+    ...(await import('../../shared/administration/take-down.ts')),
+  };
   const context = (ms: number) => {
     const endsAt = clock.now() + ms;
     return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => endsAt - clock.now() } as never;
@@ -75,6 +82,7 @@ export async function startWorld() {
     clock,
     service,
     stores,
+    operator,
     arrived,
     async request(name: keyof typeof functions, request: Request): Promise<Answer> {
       const { route, handler } = functions[name];
@@ -110,12 +118,32 @@ export async function startWorld() {
       const times = { madeAt: clock.now(), usedAt: clock.now() };
       return { name, id, header: { authorization: `Bearer ${key}` }, exists: 'yes', ...times };
     },
-    /** The key of the object that a link leads to. */
-    objectOf: (url: string) => new URL(url).pathname.split('/').slice(1, 3).join('/'),
-    cookieOf: async (token: string) => {
+    /** Begins a session, as a login does. @returns its cookie; undefined when the login is refused. */
+    async logIn(accountId: string): Promise<Credential['header'] | undefined> {
+      const { startSession } = await import('../../shared/sessions/session.ts');
+      await stores.accounts.upsert({ id: accountId, email: `${accountId}@example.com`, name: 'Somebody' }, clock.now());
+      const token = await startSession(stores.sessions, accountId).catch((error) => {
+        if (error.code !== 'unauthorized') throw error;
+      });
+      if (token === undefined) return undefined;
       const { sessionCookie } = await import('../../shared/http/cookies.ts');
       return { cookie: sessionCookie(token, APP_URL).split(';', 1)[0] ?? '', origin: APP_URL };
     },
+    /** DynamoDB's TTL: removes the rows that expired so long ago. */
+    async expireRows(lateMs: number): Promise<void> {
+      const before = (clock.now() - lateMs) / 1_000;
+      for (const [name, { ttl, partitionKey }] of Object.entries(TABLES as Record<string, TableDefinition>)) {
+        if (ttl === undefined) continue;
+        const TableName = service.tables[name as TableName];
+        const { Items = [] } = await service.engine.send(new ScanCommand({ TableName }));
+        for (const item of Items.filter((one) => Number(one[ttl]?.N) < before)) {
+          const Key = { [partitionKey.name]: item[partitionKey.name] as never };
+          await service.engine.send(new DeleteItemCommand({ TableName, Key }));
+        }
+      }
+    },
+    /** The key of the object that a link leads to. */
+    objectOf: (url: string) => new URL(url).pathname.split('/').slice(1, 3).join('/'),
   };
 }
 
