@@ -17,11 +17,12 @@ export function installClock(start: number): Clock {
   const clock: Clock = {
     now: () => now,
     pass: (milliseconds) => {
-      now += milliseconds;
+      // The waits of the service are random, and not whole numbers.
+      now += Math.ceil(milliseconds);
     },
     on: (aheadMs, work) => machines.run(aheadMs, work),
   };
-  const read = () => Math.round(now + (machines.getStore() ?? 0));
+  const read = () => now + (machines.getStore() ?? 0);
   const RealDate = Date;
   class HistoryDate extends RealDate {
     constructor(...args: [] | [number]) {

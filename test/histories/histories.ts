@@ -1,26 +1,36 @@
 import fc from 'fast-check';
 import { faultsOfProduct } from '../shared/files/faults.ts';
-import { history, Run } from './history.ts';
+import { history, Run, type Step } from './history.ts';
 import { startWorld } from './world.ts';
 
 const world = await startWorld();
 const applyFault = await faultsOfProduct();
 
-/** Runs random histories. A failure prints the seed, and the shortest history found that fails. */
-export async function expectAgreement(numRuns: number): Promise<void> {
+/** @throws Error with what happened, when model and service disagree. */
+async function runHistory(steps: readonly Step[]): Promise<void> {
+  const run = new Run(world, applyFault);
+  try {
+    await run.run(steps);
+  } catch (error) {
+    await world.clear();
+    throw new Error(`${(error as Error).stack}\nafter:\n  ${run.transcript.join('\n  ')}`);
+  }
+}
+
+function begin(numRuns: number): number {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  const path = process.env.HISTORY_PATH;
-  console.log(`${numRuns} histories with seed ${seed}`);
-  await fc.assert(
-    fc.asyncProperty(history, async (steps) => {
-      const run = new Run(world, applyFault);
-      try {
-        await run.run(steps);
-      } catch (error) {
-        await world.clear();
-        throw new Error(`${(error as Error).stack}\nafter:\n  ${run.transcript.join('\n  ')}`);
-      }
-    }),
-    { numRuns, seed, ...(path && { path }) },
-  );
+  console.log(`${numRuns} histories with SEED=${seed}`);
+  return seed;
+}
+
+/** Runs random histories. A failure shows the shortest history found that fails. */
+export async function expectAgreement(numRuns: number): Promise<void> {
+  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed: begin(numRuns) });
+}
+
+/** @returns what the first history finds that fails, and how many were run. */
+export async function findDisagreement(numRuns: number) {
+  const property = fc.asyncProperty(history, runHistory);
+  const checked = await fc.check(property, { numRuns, seed: begin(numRuns), endOnFailure: true });
+  return { histories: checked.numRuns, problem: (checked.errorInstance as Error | null)?.message };
 }

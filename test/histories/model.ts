@@ -54,7 +54,9 @@ export interface Limits {
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE: number;
 }
 
-export class Disagreement extends Error {}
+export class Disagreement extends Error {
+  override name = 'Disagreement';
+}
 
 export interface Page {
   readonly page: number;
