@@ -7,6 +7,7 @@ export const THOROUGH = [
   'clients/faulty-proxy',
   'clients/package',
   'clients/command',
+  'histories/linearizable',
   'shared/files/search',
   'shared/files/faults',
   'shared/files/listing',

@@ -536,7 +536,10 @@ export class Run {
       if (!isExact) continue;
       for (const page of [1, 2]) await this.#do(this.#list(account, who, { page, limit: 2 }));
       for (const search of ['a', 'B']) await this.#do(this.#list(account, who, { page: 1, limit: 100, search }));
-      for (const credential of [...model.keys, ...model.sessions]) await this.#do(this.#usage(account, credential));
+      for (const credential of [...model.keys, ...model.sessions]) {
+        await this.#wait(7 * SECOND_MS);
+        await this.#do(this.#usage(account, credential));
+      }
       for (const upload of model.uploads.filter(({ id }) => id)) await this.#compareFile(who, upload);
     }
     const { problems, unfinished } = await readBooks({ dynamoDb: service.engine, s3: service.s3, bucket: BUCKET, service } as unknown as Operator);
