@@ -31,7 +31,12 @@ const PLANTED_TESTS = 'test/histories/planted.soak.ts';
  * Tests that take too long to run at every change: those with many more runs, with faults at each call to AWS, or with sizes that
  * take minutes.
  */
-const SOAK = { ...COMMON, env: { THOROUGH: 'yes' }, setupFiles: ['test/support/fixed-seed.ts'], testTimeout: 30 * 60_000 };
+const SOAK = {
+  ...COMMON,
+  env: { THOROUGH: 'yes' },
+  setupFiles: ['test/support/fixed-seed.ts'],
+  testTimeout: 30 * 60_000,
+};
 
 export default defineConfig({
   test: {

@@ -32,7 +32,7 @@ export function installClock(start: number): Clock {
   }
   globalThis.Date = HistoryDate as DateConstructor;
   vi.doMock('node:timers/promises', async (original) => ({
-    ...(await original<typeof import('node:timers/promises')>()),
+    ...(await original<object>()),
     setTimeout: async (milliseconds: number) => {
       clock.pass(milliseconds);
       await new Promise(setImmediate);

@@ -48,7 +48,10 @@ interface Files {
 export const quota: Shared<Files & { sizes: Record<string, number> }> = {
   initial: { used: 0, ids: [], sizes: {} },
   asked: fc.oneof(
-    { weight: 5, arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constantFrom(8, 9) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constantFrom(8, 9) }),
+    },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), name: files, size: fc.constant(0) }) },
     { weight: 2, arbitrary: ask({ do: 'usage' }) },
   ),
@@ -171,7 +174,7 @@ async function recordCalls(plans: readonly Plan[]) {
     if (what === 'revoke') return world.request('revokeApiKey', { credential: cookie ?? {}, id: key.id });
     const form = { name, content: 'x'.repeat(size), isStream: false };
     const answer = await world.request('uploadFile', { credential, headers, form });
-    if (answer.status === 201) (ids[name] ??= []).push(answer.body.id);
+    if (answer.status === 201) ids[name] = [...(ids[name] ?? []), answer.body.id];
     return answer;
   };
   const late: (() => Promise<void>)[] = [];

@@ -5,4 +5,5 @@ import { expectAgreement } from './histories.ts';
 const HISTORIES = Number(process.env.HISTORIES ?? 300);
 
 test(`the service agrees with the model after any of ${HISTORIES} histories`, { timeout: 3 * 3_600_000 }, () =>
-  expectAgreement(HISTORIES));
+  expectAgreement(HISTORIES),
+);

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, NoSuchKey } from '@aws-sdk/client-s3';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, NoSuchKey } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
+import { FAULTS, type faultsOfProduct, type Outcome } from '../shared/files/faults.ts';
+import { BUCKET } from '../shared/files/service.ts';
 import { readBooks } from '../support/books.ts';
 import type { Operator } from '../support/operator.ts';
-import { FAULTS, type Outcome } from '../shared/files/faults.ts';
-import { BUCKET } from '../shared/files/service.ts';
-import { type Credential, Disagreement, isUnknown, LATE_MS, Model, type Page, type Upload } from './model.ts';
+import { type Credential, Disagreement, isUnknown, LATE_MS } from './access.ts';
+import { Model, type Page, type Upload } from './model.ts';
 import { type Answer, LIMITS, NO_ANSWER, type World } from './world.ts';
 
 const SECOND_MS = 1_000;
@@ -30,7 +31,10 @@ const ACTIONS = {
   cancel: [2, fc.record({ which })],
   delete: [7, fc.record({ which })],
   foreign: [1, fc.record({ which, route: fc.constantFrom('getFile', 'deleteFile', 'completeUpload', 'cancelUpload') })],
-  list: [3, fc.record({ page: fc.integer({ min: 1, max: 3 }), limit: fc.constantFrom(1, 2, 100), search: fc.option(word) })],
+  list: [
+    3,
+    fc.record({ page: fc.integer({ min: 1, max: 3 }), limit: fc.constantFrom(1, 2, 100), search: fc.option(word) }),
+  ],
   usage: [1, fc.record({})],
   'new key': [1, fc.record({})],
   'list keys': [1, fc.record({})],
@@ -46,19 +50,39 @@ const ACTIONS = {
   'delete account': [1, fc.record({})],
   sweep: [4, fc.record({})],
   expire: [1, fc.record({ daysLate: fc.constantFrom(0, 2) })],
-  wait: [6, fc.record({ ms: fc.constantFrom(10 * SECOND_MS, 10 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 2 * MINUTE_MS, 11 * MINUTE_MS, 22 * MINUTE_MS, 23 * HOUR_MS, 26 * HOUR_MS, 8 * DAY_MS) })],
+  wait: [
+    6,
+    fc.record({
+      ms: fc.constantFrom(
+        10 * SECOND_MS,
+        10 * SECOND_MS,
+        30 * SECOND_MS,
+        MINUTE_MS,
+        2 * MINUTE_MS,
+        11 * MINUTE_MS,
+        22 * MINUTE_MS,
+        23 * HOUR_MS,
+        26 * HOUR_MS,
+        8 * DAY_MS,
+      ),
+    }),
+  ],
   late: [5, fc.record({})],
   resume: [8, fc.record({})],
 } as const;
 
 type Actions = typeof ACTIONS;
 type ActionName = keyof Actions;
-type ActionOf<Name extends ActionName> = { [N in Name]: Actions[N][1] extends fc.Arbitrary<infer Fields> ? Fields & { do: N } : never }[Name];
+type ActionOf<Name extends ActionName> = {
+  [N in Name]: Actions[N][1] extends fc.Arbitrary<infer Fields> ? Fields & { do: N } : never;
+}[Name];
 
 const action = fc.oneof(
   ...Object.entries(ACTIONS).map(([name, [weight, fields]]) => ({
     weight,
-    arbitrary: (fields as fc.Arbitrary<object>).map((more) => ({ do: name, ...more })) as fc.Arbitrary<ActionOf<ActionName>>,
+    arbitrary: (fields as fc.Arbitrary<object>).map((more) => ({ do: name, ...more })) as fc.Arbitrary<
+      ActionOf<ActionName>
+    >,
   })),
 );
 
@@ -98,7 +122,7 @@ interface Account {
   readonly model: Model;
 }
 
-type ApplyFault = Awaited<ReturnType<typeof import('../shared/files/faults.ts').faultsOfProduct>>;
+type ApplyFault = Awaited<ReturnType<typeof faultsOfProduct>>;
 
 /** Runs one history. */
 export class Run {
@@ -163,7 +187,8 @@ export class Run {
   }
 
   #tell(what: string, { status, body }: Answer): void {
-    const told = body.error ?? (body.items ? body.items.map(({ name }: { name: string }) => name) : body.storage_used_bytes);
+    const told =
+      body.error ?? (body.items ? body.items.map(({ name }: { name: string }) => name) : body.storage_used_bytes);
     this.transcript.push(`${what} → ${status} ${told === undefined ? '' : JSON.stringify(told)}`);
   }
 
@@ -190,15 +215,27 @@ export class Run {
         const via = action.do;
         const name = `${action.word} ${model.uploads.length}.txt`;
         const content = String(model.uploads.length).padEnd(action.size, 'x').slice(0, action.size);
-        const upload = model.newUpload({ name, content, via, key: action.key ?? undefined, isStream: action.do === 'form' && action.isStream });
+        const upload = model.newUpload({
+          name,
+          content,
+          via,
+          key: action.key ?? undefined,
+          isStream: action.do === 'form' && action.isStream,
+        });
         return this.#upload(account, who, upload);
       }
       case 'again': {
-        const upload = pick(model.uploads.filter((one) => one.key !== undefined && model.mayRepeat(one)), action.which);
+        const upload = pick(
+          model.uploads.filter((one) => one.key !== undefined && model.mayRepeat(one)),
+          action.which,
+        );
         return upload && this.#upload(account, who, upload);
       }
       case 'put': {
-        const upload = pick(model.uploads.filter(({ put }) => put), action.which);
+        const upload = pick(
+          model.uploads.filter(({ put }) => put),
+          action.which,
+        );
         if (!upload?.put) return undefined;
         const { url, headers } = upload.put;
         return {
@@ -216,7 +253,10 @@ export class Run {
         };
       }
       case 'complete': {
-        const upload = pick(model.uploads.filter(({ via, id }) => via === 'ticket' && id !== undefined), action.which);
+        const upload = pick(
+          model.uploads.filter(({ via, id }) => via === 'ticket' && id !== undefined),
+          action.which,
+        );
         if (!upload) return undefined;
         return {
           text: `complete ${upload.name}`,
@@ -226,7 +266,10 @@ export class Run {
         };
       }
       case 'cancel': {
-        const upload = pick(model.uploads.filter(({ via, id }) => via === 'ticket' && id !== undefined), action.which);
+        const upload = pick(
+          model.uploads.filter(({ via, id }) => via === 'ticket' && id !== undefined),
+          action.which,
+        );
         if (!upload) return undefined;
         return {
           text: `cancel ${upload.name}`,
@@ -235,7 +278,10 @@ export class Run {
         };
       }
       case 'delete': {
-        const upload = pick(model.uploads.filter(({ id }) => id !== undefined), action.which);
+        const upload = pick(
+          model.uploads.filter(({ id }) => id !== undefined),
+          action.which,
+        );
         if (!upload) return undefined;
         return {
           text: `delete ${upload.name}`,
@@ -262,7 +308,10 @@ export class Run {
         return this.#paused[0] && this.#event(`resume: ${this.#paused[0].text}`, () => this.#resume());
       case 'foreign': {
         const other = this.#accounts.find((one) => one !== account) as Account;
-        const upload = pick(model.uploads.filter(({ id }) => id !== undefined), action.which);
+        const upload = pick(
+          model.uploads.filter(({ id }) => id !== undefined),
+          action.which,
+        );
         const stranger = this.#credential(other, 'key', 0);
         if (!upload || !stranger) return undefined;
         return {
@@ -276,7 +325,12 @@ export class Run {
       }
       case 'new key': {
         if (!session?.header?.cookie) return undefined;
-        const made: Credential = { name: `key ${model.keys.length}`, exists: 'unborn?', madeAt: clock.now(), usedAt: clock.now() };
+        const made: Credential = {
+          name: `key ${model.keys.length}`,
+          exists: 'unborn?',
+          madeAt: clock.now(),
+          usedAt: clock.now(),
+        };
         model.keys.push(made);
         return {
           text: `make ${made.name}`,
@@ -329,7 +383,12 @@ export class Run {
     if (model.isGone && !['login', 'expire', 'sweep', 'wait'].includes(action.do)) return undefined;
     switch (action.do) {
       case 'login': {
-        const made: Credential = { name: `session ${model.sessions.length}`, exists: 'no', madeAt: clock.now(), usedAt: clock.now() };
+        const made: Credential = {
+          name: `session ${model.sessions.length}`,
+          exists: 'no',
+          madeAt: clock.now(),
+          usedAt: clock.now(),
+        };
         return {
           text: `log in: ${made.name}`,
           work: async () => {
@@ -345,17 +404,33 @@ export class Run {
         };
       }
       case 'suspend':
-        return act('suspend', () => operator.suspendAccount(stores, id, deadline), () => model.suspended());
+        return act(
+          'suspend',
+          () => operator.suspendAccount(stores, id, deadline),
+          () => model.suspended(),
+        );
       case 'restore':
-        return act('restore', () => operator.restoreAccount(stores, id, deadline), () => {
-          model.isSuspended = false;
-        });
+        return act(
+          'restore',
+          () => operator.restoreAccount(stores, id, deadline),
+          () => {
+            model.isSuspended = false;
+          },
+        );
       case 'end sessions':
-        return act('end sessions', () => stores.sessions.removeAll(id), () => model.endSessions());
+        return act(
+          'end sessions',
+          () => stores.sessions.removeAll(id),
+          () => model.endSessions(),
+        );
       case 'set limit':
-        return act(`set limit ${action.bytes}`, () => stores.administration.setStorageLimit(id, action.bytes), () => {
-          model.ownLimit = action.bytes;
-        });
+        return act(
+          `set limit ${action.bytes}`,
+          () => stores.administration.setStorageLimit(id, action.bytes),
+          () => {
+            model.ownLimit = action.bytes;
+          },
+        );
       case 'take down': {
         const upload = model.uploads.filter(({ record }) => record)[action.which % model.uploads.length];
         if (!upload?.record || upload.file === 'unborn?') return undefined;
@@ -369,20 +444,30 @@ export class Run {
         });
       }
       case 'reconcile':
-        return act('reconcile', async () => {
-          const reports = await Array.fromAsync(operator.reconcile(stores, { accountId: id, repair: true }));
-          const problems = reports.flatMap(({ differences }) => differences);
-          if (problems.length > 0) throw new Disagreement(`the operator finds ${JSON.stringify(problems)}`);
-        }, () => {});
+        return act(
+          'reconcile',
+          async () => {
+            const reports = await Array.fromAsync(operator.reconcile(stores, { accountId: id, repair: true }));
+            const problems = reports.flatMap(({ differences }) => differences);
+            if (problems.length > 0) throw new Disagreement(`the operator finds ${JSON.stringify(problems)}`);
+          },
+          () => {},
+        );
       case 'delete account':
-        return act('delete account', async () => {
-          await this.#wait(LATE_MS);
-          await operator.deleteAccount(stores, id, deadline).catch((error) => {
-            if (error.code !== 'not_found') throw error;
-          });
-        }, () => model.deleted());
+        return act(
+          'delete account',
+          async () => {
+            await this.#wait(LATE_MS);
+            await operator.deleteAccount(stores, id, deadline).catch((error) => {
+              if (error.code !== 'not_found') throw error;
+            });
+          },
+          () => model.deleted(),
+        );
       case 'expire':
-        return this.#event(`rows that expired ${action.daysLate} days ago are removed`, () => this.#world.expireRows(action.daysLate * DAY_MS));
+        return this.#event(`rows that expired ${action.daysLate} days ago are removed`, () =>
+          this.#world.expireRows(action.daysLate * DAY_MS),
+        );
       case 'sweep':
         return this.#sweep();
       case 'wait':
@@ -443,7 +528,11 @@ export class Run {
   }
 
   #list({ model }: Account, who: Credential, page: Page, isQuiet = false): Operation {
-    const query = { page: String(page.page), limit: String(page.limit), ...(page.search !== undefined && { search: page.search }) };
+    const query = {
+      page: String(page.page),
+      limit: String(page.limit),
+      ...(page.search !== undefined && { search: page.search }),
+    };
     return {
       text: `list ${JSON.stringify(query)}`,
       work: () => this.#world.request('listFiles', { credential: who.header ?? {}, query }),
@@ -542,7 +631,12 @@ export class Run {
       }
       for (const upload of model.uploads.filter(({ id }) => id)) await this.#compareFile(who, upload);
     }
-    const { problems, unfinished } = await readBooks({ dynamoDb: service.engine, s3: service.s3, bucket: BUCKET, service } as unknown as Operator);
+    const { problems, unfinished } = await readBooks({
+      dynamoDb: service.engine,
+      s3: service.s3,
+      bucket: BUCKET,
+      service,
+    } as unknown as Operator);
     const isForTheWalk = (problem: string) => problem.startsWith('no row refers to');
     const left = [...problems.filter((problem) => !isForTheWalk(problem)), ...(isExact ? unfinished : [])];
     if (left.length > 0) throw new Disagreement(left.join('; '));

@@ -34,12 +34,20 @@ test.for<[name: string, calls: RegisterCall[], isRight: boolean]>([
   ['a read beside a write that sees it', [write(1, 0, 3), read(1, 1, 2)], true],
   ['a read beside a write that does not see it', [write(1, 0, 3), read(0, 1, 2)], true],
   ['reads that go back in time', [write(1, 0, 7), read(1, 1, 2), read(0, 3, 4)], false],
-  ['two reads that see two writes in different orders', [write(1, 0, 1), write(2, 2, 3), read(2, 4, 5), read(1, 6, 7)], false],
+  [
+    'two reads that see two writes in different orders',
+    [write(1, 0, 1), write(2, 2, 3), read(2, 4, 5), read(1, 6, 7)],
+    false,
+  ],
   ['a lost write', [write(1, 0, 2), write(2, 1, 3), read(0, 4, 5)], false],
   ['either of two writes at once', [write(1, 0, 2), write(2, 1, 3), read(1, 4, 5)], true],
   ['a write of unknown outcome that happened', [write(1, 0, NEVER), read(0, 1, 2), read(1, 3, 4)], true],
   ['a write of unknown outcome that did not happen', [write(1, 0, NEVER), read(0, 1, 2)], true],
-  ['a write of unknown outcome that happened and was undone', [write(1, 0, NEVER), read(1, 1, 2), read(0, 3, 4)], false],
+  [
+    'a write of unknown outcome that happened and was undone',
+    [write(1, 0, NEVER), read(1, 1, 2), read(0, 3, 4)],
+    false,
+  ],
   ['a write of unknown outcome that happened before it began', [read(1, 0, 1), write(1, 2, NEVER)], false],
 ])('the checker judges %s', ([, calls, isRight]) => {
   expect(isLinearizable(calls, register)).toBe(isRight);

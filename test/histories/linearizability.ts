@@ -38,7 +38,13 @@ export function isLinearizable<State, Input, Output>(
     return left.some((call) => {
       if (call.begunAt > firstEnd) return false;
       const after = object.next(state, call.input, call.output);
-      return after !== undefined && search(left.filter((other) => other !== call), after);
+      return (
+        after !== undefined &&
+        search(
+          left.filter((other) => other !== call),
+          after,
+        )
+      );
     });
   };
   return search(calls, object.initial);

@@ -1,14 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileRecord, FilesPage, UploadTicket, Usage } from '../../shared/contract/answers.ts';
+import {
+  Access,
+  APART_MS,
+  agree,
+  type Credential,
+  DAY_MS,
+  type Existence,
+  isUnknown,
+  LATE_MS,
+  MINUTE_MS,
+} from './access.ts';
 import type { Answer } from './world.ts';
 
 /**
  * What a client may expect of its account, from README.md, docs/api.md and docs/contract.md alone. Every answer either agrees with this model
  * or throws. After a 5xx, or no answer, the model holds both possibilities, until an observation decides.
  */
-
-/** `unborn?`: it may exist, or appear. `gone?`: it existed, and may have been removed, or be removed yet. */
-export type Existence = 'no' | 'yes' | 'unborn?' | 'gone?';
 
 /** An upload, and the file or ticket that it makes. Its name is unique. */
 export interface Upload {
@@ -34,70 +42,18 @@ export interface Upload {
   endsTo: number;
 }
 
-/** An API key or a session. */
-export interface Credential {
-  readonly name: string;
-  header?: Readonly<Record<string, string>>;
-  id?: string;
-  exists: Existence;
-  readonly madeAt: number;
-  usedAt: number;
-}
-
-export interface Limits {
-  readonly STORAGE_LIMIT_BYTES: number;
-  readonly FILE_COUNT_LIMIT: number;
-  readonly UPLOAD_BYTES_PER_DAY: number;
-  readonly MAX_UPLOAD_SIZE_BYTES: number;
-  readonly RATE_LIMIT_UPLOADS_PER_MINUTE: number;
-  readonly RATE_LIMIT_LISTS_PER_MINUTE: number;
-  readonly RATE_LIMIT_REQUESTS_PER_MINUTE: number;
-}
-
-export class Disagreement extends Error {
-  override name = 'Disagreement';
-}
-
 export interface Page {
   readonly page: number;
   readonly limit: number;
   readonly search?: string | undefined;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-/** How far two clocks of the service may be apart. */
-export const APART_MS = 3_000;
-/** How long after a 5xx the request may still happen. */
-export const LATE_MS = 10 * MINUTE_MS;
 const ticketMs = ({ content }: Upload) => 20 * 60_000 + Math.ceil(content.length / (16 * 1024)) * 1_000;
-export const isUnknown = ({ status }: Answer) => status === 0 || status >= 500;
-
-function agree(holds: unknown, problem: string): asserts holds {
-  if (!holds) throw new Disagreement(problem);
-}
-
-export class Model {
+export class Model extends Access {
   readonly uploads: Upload[] = [];
-  readonly keys: Credential[] = [];
-  readonly sessions: Credential[] = [];
-  isSuspended = false;
-  /** True from the deletion of the account to the next login. */
-  isGone = false;
   ownLimit: number | undefined;
-  /** Counts the steps of the history. */
-  step = 0;
-  readonly #limits: Limits;
-  readonly #now: () => number;
   readonly #claims = new Map<string, { upload: Upload; at: number; isSure: boolean }>();
-  #admitted: { as: string; at: number; isSure: boolean }[] = [];
   #sent = { day: 0, min: 0, max: 0 };
-
-  constructor(limits: Limits, now: () => number) {
-    this.#limits = limits;
-    this.#now = now;
-  }
 
   get usage() {
     const bounds = { min: 0, max: 0, files: 0, filesMax: 0 };
@@ -112,52 +68,17 @@ export class Model {
   }
 
   get storageLimit() {
-    return this.ownLimit ?? this.#limits.STORAGE_LIMIT_BYTES;
+    return this.ownLimit ?? this.limits.STORAGE_LIMIT_BYTES;
   }
 
   get #dayLimit() {
-    return Math.max(this.#limits.UPLOAD_BYTES_PER_DAY, this.ownLimit ?? 0);
+    return Math.max(this.limits.UPLOAD_BYTES_PER_DAY, this.ownLimit ?? 0);
   }
 
   #sentToday() {
-    const day = Math.floor(this.#now() / DAY_MS);
+    const day = Math.floor(this.now() / DAY_MS);
     if (this.#sent.day !== day) this.#sent = { day, min: 0, max: 0 };
     return this.#sent;
-  }
-
-  isValid({ exists, header, madeAt, usedAt }: Credential): boolean | undefined {
-    if (exists === 'no' || this.isSuspended) return false;
-    if (header?.cookie !== undefined) {
-      const idle = this.#now() - usedAt;
-      if (idle > 7 * DAY_MS + APART_MS || this.#now() - madeAt > 30 * DAY_MS + APART_MS) return false;
-      // The end of an idle session may come an hour early.
-      if (idle > 7 * DAY_MS - HOUR_MS - APART_MS || this.#now() - madeAt > 30 * DAY_MS - APART_MS) return undefined;
-    }
-    return exists === 'yes' ? true : undefined;
-  }
-
-  /**
-   * Checks credential and rate limit, in this order, before the request itself.
-   * @returns true when the answer is about the request itself.
-   */
-  admits(as: 'UPLOADS' | 'LISTS' | 'REQUESTS', who: Credential, answer: Answer): boolean {
-    const isValid = this.isValid(who);
-    const now = this.#now();
-    if (answer.status === 401) agree(isValid !== true, `${who.name} is valid`);
-    if (answer.status === 401) return false;
-    if (!isUnknown(answer)) agree(isValid !== false, `${who.name} is not valid`);
-    if (isValid) who.usedAt = now;
-    const limit = this.#limits[`RATE_LIMIT_${as}_PER_MINUTE`];
-    const since = (time: number) => this.#admitted.filter((one) => one.as === as && one.at > time);
-    if (answer.status === 429 && Number(answer.headers['Retry-After']) <= 60) {
-      agree(since(now - 60_000 - APART_MS).length >= limit, `${as} are not at their limit`);
-      return false;
-    }
-    const isCounted = isUnknown(answer) ? isValid !== false : true;
-    const sure = since(now - 60_000 + APART_MS).filter(({ isSure }) => isSure);
-    if (!isUnknown(answer)) agree(sure.length < limit, `${as} are over their limit`);
-    if (isCounted) this.#admitted.push({ as, at: now, isSure: !isUnknown(answer) });
-    return !isUnknown(answer);
   }
 
   newUpload(fields: Pick<Upload, 'name' | 'content' | 'via' | 'key' | 'isStream'>): Upload {
@@ -171,7 +92,7 @@ export class Model {
   /** An answer to a form, or to a request for a ticket. @param isLate  the request has run beside later steps. */
   answerUpload(upload: Upload, who: Credential, answer: Answer, isLate: boolean): void {
     const { key, content, via } = upload;
-    const [now, sent, size] = [this.#now(), this.#sentToday(), content.length];
+    const [now, sent, size] = [this.now(), this.#sentToday(), content.length];
     const claim = this.#claimOf(key);
     if (!(isLate || this.admits('UPLOADS', who, answer))) {
       if (!isUnknown(answer)) return;
@@ -184,11 +105,11 @@ export class Model {
     }
     const { status, body, headers } = answer;
     const isOurs = claim?.isSure && claim.upload === upload;
-    const isOpen = upload.ticket === 'yes' && now < upload.endsFrom - APART_MS;
+    const isOpen = this.#isOpen(upload);
     const { max, filesMax } = this.usage;
     if (isUnknown(answer) || (isLate && status >= 400)) return;
     if (status === 403 || status === 429) {
-      const isFull = max + size > this.storageLimit || filesMax >= this.#limits.FILE_COUNT_LIMIT;
+      const isFull = max + size > this.storageLimit || filesMax >= this.limits.FILE_COUNT_LIMIT;
       const isAllowed = !isOurs || (via === 'ticket' && !isOpen && !upload.wasFile);
       agree(isAllowed && (status === 403 ? isFull : sent.max + size > this.#dayLimit), 'there is room');
     } else if (status === 409) {
@@ -206,15 +127,17 @@ export class Model {
       if (key !== undefined) this.#claims.set(key, { upload, at: now, isSure: true });
       sent.min += size;
       if (!isLate) sent.max += size;
-      if (via === 'form') return this.#isFile(upload, body, isLate);
-      Object.assign(upload, { id: undefined, file: 'no', bytes: 'no', isRefused: false });
-      this.#isTicket(upload, body);
+      if (via === 'form') this.#isFile(upload, body, isLate);
+      else {
+        Object.assign(upload, { id: undefined, file: 'no', bytes: 'no', isRefused: false });
+        this.#isTicket(upload, body);
+      }
     }
   }
 
   #isTicket(upload: Upload, { id, upload: { url, headers } }: UploadTicket): void {
     agree(upload.id === undefined || upload.id === id, 'another ticket');
-    const now = this.#now();
+    const now = this.now();
     Object.assign(upload, { id, put: { url, headers }, ticket: 'yes', signedAt: now });
     Object.assign(upload, { endsFrom: now + ticketMs(upload), endsTo: now + ticketMs(upload) });
     this.#keepsLimits();
@@ -236,15 +159,15 @@ export class Model {
   /** No upload makes the account exceed its limits. (An operator may have lowered the limit below what was stored.) */
   #keepsLimits(): void {
     const { min, files } = this.usage;
-    agree(min <= Math.max(this.storageLimit, this.#limits.STORAGE_LIMIT_BYTES), 'over the storage limit');
-    agree(files <= this.#limits.FILE_COUNT_LIMIT, 'over the number of files');
+    agree(min <= Math.max(this.storageLimit, this.limits.STORAGE_LIMIT_BYTES), 'over the storage limit');
+    agree(files <= this.limits.FILE_COUNT_LIMIT, 'over the number of files');
     agree(this.#sentToday().min <= this.#dayLimit, 'over the bytes of the day');
   }
 
   /** The Idempotency-Key stands for an upload for 24 hours. */
   #claimOf(key: string | undefined) {
     const claim = key === undefined ? undefined : this.#claims.get(key);
-    const age = claim ? this.#now() - claim.at : DAY_MS;
+    const age = claim ? this.now() - claim.at : DAY_MS;
     if (age < DAY_MS - APART_MS) return claim;
     return claim && age < DAY_MS + LATE_MS ? { ...claim, isSure: false } : undefined;
   }
@@ -255,19 +178,22 @@ export class Model {
   }
 
   answerPut(upload: Upload, status: number): void {
-    const isExpired = this.#now() > upload.signedAt + 15 * MINUTE_MS;
+    const age = this.now() - upload.signedAt;
     if (status === 0) upload.bytes = upload.bytes === 'yes' ? 'yes' : 'maybe';
-    else if (status === 403) agree(this.#now() > upload.signedAt + 15 * MINUTE_MS - APART_MS, 'the URL has not expired');
+    else if (status === 403) agree(age > 15 * MINUTE_MS - APART_MS, 'the URL has not expired');
     else if (status === 412) agree(upload.bytes !== 'no' || upload.ticket !== 'yes', 'the URL has taken no bytes yet');
     else {
-      agree(status === 200 && !isExpired && upload.bytes !== 'yes', 'the URL takes no bytes any more');
+      agree(
+        status === 200 && age < 15 * MINUTE_MS + APART_MS && upload.bytes !== 'yes',
+        'the URL takes no bytes any more',
+      );
       upload.bytes = 'yes';
     }
   }
 
   answerCompletion(upload: Upload, who: Credential | undefined, answer: Answer, isLate: boolean): void {
     const { filesMax } = this.usage;
-    const isOpen = upload.ticket === 'yes' && this.#now() < upload.endsFrom - APART_MS && upload.file === 'no';
+    const isOpen = this.#isOpen(upload);
     const { status, body } = answer;
     if (who && !isLate && !this.admits('REQUESTS', who, answer) && !isUnknown(answer)) return;
     if (isUnknown(answer)) {
@@ -283,7 +209,7 @@ export class Model {
     } else if (status === 409) {
       agree(upload.bytes !== 'yes' && upload.file !== 'yes', `the bytes of ${upload.name} have arrived`);
     } else if (status === 403) {
-      agree(upload.isRefused || filesMax >= this.#limits.FILE_COUNT_LIMIT, 'there is room for another file');
+      agree(upload.isRefused || filesMax >= this.limits.FILE_COUNT_LIMIT, 'there is room for another file');
       agree(upload.file !== 'yes', `${upload.name} is a file`);
       Object.assign(upload, { isRefused: true, ticket: 'no', file: 'no' });
     } else {
@@ -292,21 +218,25 @@ export class Model {
     }
   }
 
+  #isOpen(upload: Upload): boolean {
+    return upload.ticket === 'yes' && this.now() < upload.endsFrom - APART_MS && upload.file === 'no';
+  }
+
   /** The event of the bucket that the bytes have arrived. It changes only a ticket that is open. */
   answerEvent(upload: Upload, isDone: boolean, isLatest: boolean): void {
     const { files, filesMax } = this.usage;
-    const isOpen = upload.ticket === 'yes' && this.#now() < upload.endsFrom - APART_MS && upload.file === 'no';
+    const isOpen = this.#isOpen(upload);
     if (!isLatest || this.isSuspended || upload.file !== 'no' || upload.ticket === 'no') return;
     upload.after = this.step;
-    if (isDone && isOpen && upload.bytes === 'yes' && filesMax < this.#limits.FILE_COUNT_LIMIT) {
+    if (isDone && isOpen && upload.bytes === 'yes' && filesMax < this.limits.FILE_COUNT_LIMIT) {
       Object.assign(upload, { file: 'yes', wasFile: true, ticket: 'no', before: this.step });
-    } else if (isDone && isOpen && upload.bytes === 'yes' && files >= this.#limits.FILE_COUNT_LIMIT) {
+    } else if (isDone && isOpen && upload.bytes === 'yes' && files >= this.limits.FILE_COUNT_LIMIT) {
       Object.assign(upload, { isRefused: true, ticket: 'no' });
     } else Object.assign(upload, { file: 'unborn?', ticket: 'maybe' });
   }
 
   answerCancellation(upload: Upload, who: Credential, answer: Answer, isLate: boolean): void {
-    const isOpen = upload.ticket === 'yes' && this.#now() < upload.endsFrom - APART_MS && upload.file === 'no';
+    const isOpen = this.#isOpen(upload);
     if (!isLate && !this.admits('REQUESTS', who, answer) && !isUnknown(answer)) return;
     if (isUnknown(answer)) {
       if (upload.ticket === 'yes') upload.ticket = 'maybe';
@@ -347,10 +277,17 @@ export class Model {
       const isRight = shown.slice(index + 1).every((older) => older !== newer && older.after <= newer.before);
       agree(isRight, `${newer.name} is listed in a wrong place`);
     }
-    agree(answer.status === 200 && items.length === Math.max(0, Math.min(asked.limit, total - (asked.page - 1) * asked.limit)), `a page of ${items.length} of ${total} files`);
+    agree(
+      answer.status === 200 &&
+        items.length === Math.max(0, Math.min(asked.limit, total - (asked.page - 1) * asked.limit)),
+      `a page of ${items.length} of ${total} files`,
+    );
     const possible = this.uploads.filter((upload) => upload.file !== 'no' && matches(upload));
     const sure = possible.filter(({ file }) => file === 'yes');
-    agree(total >= sure.length && total <= possible.length, `a total of ${total}, not ${sure.length} to ${possible.length}`);
+    agree(
+      total >= sure.length && total <= possible.length,
+      `a total of ${total}, not ${sure.length} to ${possible.length}`,
+    );
     if (asked.page > 1 || total > asked.limit) return;
     for (const upload of possible) {
       const isShown = shown.includes(upload);
@@ -369,73 +306,27 @@ export class Model {
     const isWithin = (value: number, low: number, high: number) => value >= low && value <= high;
     agree(isWithin(storage_used_bytes, min, max), `${storage_used_bytes} bytes are used, not ${min} to ${max}`);
     agree(isWithin(file_count, files, filesMax), `there are ${file_count} files, not ${files} to ${filesMax}`);
-    agree(isWithin(sent_today_bytes, sent.min, sent.max), `${sent_today_bytes} bytes were sent, not ${sent.min} to ${sent.max}`);
+    agree(
+      isWithin(sent_today_bytes, sent.min, sent.max),
+      `${sent_today_bytes} bytes were sent, not ${sent.min} to ${sent.max}`,
+    );
     agree(!isExact || (min === max && files === filesMax), 'nothing is unknown any more');
   }
 
   /** The sweeper has run. @param isDone  false when it died, and may have done only a part. */
   swept(isDone: boolean): void {
     for (const upload of this.uploads) {
-      if (upload.ticket === 'no' || upload.endsFrom > this.#now() + APART_MS) continue;
-      upload.ticket = isDone && upload.endsTo < this.#now() - APART_MS ? 'no' : 'maybe';
+      if (upload.ticket === 'no' || upload.endsFrom > this.now() + APART_MS) continue;
+      upload.ticket = isDone && upload.endsTo < this.now() - APART_MS ? 'no' : 'maybe';
     }
-  }
-
-  answerNewKey(made: Credential, who: Credential, answer: Answer, isLate: boolean): void {
-    const isAdmitted = isLate || this.admits('REQUESTS', who, answer);
-    if (isUnknown(answer)) return;
-    agree(answer.status === 201 || isLate || !isAdmitted, `${answer.status} is no answer to a new key`);
-    if (answer.status === 201) this.#isKey(made, answer.body);
-    else made.exists = 'no';
-  }
-
-  #isKey(made: Credential, { id, key }: { id: string; key?: string }): void {
-    Object.assign(made, { id, ...(key && { header: { authorization: `Bearer ${key}` } }) });
-    if (made.exists === 'unborn?') made.exists = 'yes';
-  }
-
-  answerKeys(who: Credential, answer: Answer, isQuiet: boolean): void {
-    if (!this.admits('REQUESTS', who, answer)) return;
-    const shown: { id: string; name: string }[] = answer.body.items;
-    for (const key of this.keys) {
-      const item = shown.find(({ name }) => name === key.name);
-      agree(item ? key.exists !== 'no' : key.exists !== 'yes', `${key.name} is ${item ? '' : 'not '}listed`);
-      if (item) this.#isKey(key, item);
-      if (item && isQuiet) key.exists = 'yes';
-      if (!item && (isQuiet || key.exists === 'gone?')) key.exists = 'no';
-    }
-    agree(shown.every(({ name }) => this.keys.some((key) => key.name === name)), 'an unknown key is listed');
-  }
-
-  /** The end of a key or of sessions. */
-  answerRevocation(ended: readonly Credential[], who: Credential, answer: Answer, isLate: boolean): void {
-    if (!isLate && !this.admits('REQUESTS', who, answer) && !isUnknown(answer)) return;
-    for (const one of ended) {
-      const { exists } = one;
-      if (answer.status === 200) one.exists = 'no';
-      else if (answer.status === 404) agree(isLate || exists !== 'yes', `${one.name} exists`);
-      else if (isUnknown(answer) && exists === 'yes') one.exists = 'gone?';
-      if (answer.status === 404 && exists === 'gone?') one.exists = 'no';
-    }
-  }
-
-  endSessions(): void {
-    for (const session of this.sessions) session.exists = 'no';
-  }
-
-  suspended(): void {
-    this.isSuspended = true;
-    this.endSessions();
   }
 
   /** The account was deleted. After the next login it is empty. */
   deleted(): void {
     for (const upload of this.uploads) Object.assign(upload, { file: 'no', ticket: 'no' });
-    for (const credential of [...this.keys, ...this.sessions]) credential.exists = 'no';
     this.#claims.clear();
     this.#sent = { day: 0, min: 0, max: 0 };
     this.ownLimit = undefined;
-    this.isSuspended = false;
-    this.isGone = true;
+    this.ended();
   }
 }

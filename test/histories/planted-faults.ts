@@ -19,7 +19,8 @@ export const PLANTED: readonly PlantedFault[] = [
     kind: 'a swapped order',
     file: 'shared/files/delete-file.ts',
     text: "  if (file?.state !== 'ready' || ",
-    replacement: "  if (file?.state === 'ready') await stores.objects.remove(file.objectKey);\n  if (file?.state !== 'ready' || ",
+    replacement:
+      "  if (file?.state === 'ready') await stores.objects.remove(file.objectKey);\n  if (file?.state !== 'ready' || ",
   },
   {
     kind: 'a retry without its token',

@@ -3,11 +3,12 @@ import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, inject, vi } from 'vitest';
 import type { ROUTES, RouteName } from '../../functions/routes.ts';
+import type { ApiFunction } from '../../shared/stack/route-stack.ts';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
-import { FORM, part } from '../support/forms.ts';
 import { BUCKET, startService } from '../shared/files/service.ts';
+import { FORM, part } from '../support/forms.ts';
+import type { Credential } from './access.ts';
 import { installClock } from './clock.ts';
-import type { Credential } from './model.ts';
 
 /** Limits that a short history reaches. */
 export const LIMITS = {
@@ -151,7 +152,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 async function loadFunctions() {
   const { ROUTES } = await import('../../functions/routes.ts');
-  const load = async <Name extends RouteName>(name: Name, loading: Promise<{ handler: Handler }>) => ({
+  const load = async <Name extends RouteName>(name: Name, loading: Promise<{ handler: ApiFunction }>) => ({
     route: ROUTES[name],
     handler: (await loading).handler,
   });
@@ -171,8 +172,6 @@ async function loadFunctions() {
     endSessions: await load('endSessions', import('../../functions/auth/end-sessions.ts')),
   };
 }
-
-type Handler = Awaited<typeof import('../../functions/files/get-file.ts')>['handler'];
 
 /** The event that the gateway makes of a request; with `isStream`, the one that the streaming server makes. */
 function eventOf(route: (typeof ROUTES)[RouteName], { credential, id, query = {}, headers = {}, json, form }: Request) {
