@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { FAULTS, faultsOfProduct } from '../shared/files/faults.ts';
 import { isLinearizable, recorder, type Sequential } from './linearizability.ts';
+import { printedSeed } from './seed.ts';
 import { type Answer, LIMITS, NO_ANSWER, startWorld } from './world.ts';
 
 const world = await startWorld();
@@ -141,8 +142,7 @@ const anyFault = fc.oneof(
 
 /** Several clients use one account at the same time, with faults; then the checker judges what they were told. */
 export async function expectLinearizable<State>(shared: Shared<State>, numRuns: number): Promise<void> {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`${numRuns} concurrent histories with SEED=${seed}`);
+  const seed = printedSeed(`${numRuns} concurrent histories`);
   const client = fc.array(fc.tuple(shared.asked, anyFault), { minLength: 2, maxLength: 4 });
   const clients = fc.noBias(fc.array(client, { minLength: 2, maxLength: 4 }));
   await fc.assert(

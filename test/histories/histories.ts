@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { faultsOfProduct } from '../shared/files/faults.ts';
 import { history, Run, type Step } from './history.ts';
+import { printedSeed } from './seed.ts';
 import { startWorld } from './world.ts';
 
 const world = await startWorld();
@@ -17,20 +18,14 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
   }
 }
 
-function begin(numRuns: number): number {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`${numRuns} histories with SEED=${seed}`);
-  return seed;
-}
-
 /** Runs random histories. A failure shows the shortest history found that fails. */
 export async function expectAgreement(numRuns: number): Promise<void> {
-  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed: begin(numRuns) });
+  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed: printedSeed(`${numRuns} histories`) });
 }
 
 /** @returns what the first history finds that fails, and how many were run. */
 export async function findDisagreement(numRuns: number) {
   const property = fc.asyncProperty(history, runHistory);
-  const checked = await fc.check(property, { numRuns, seed: begin(numRuns), endOnFailure: true });
+  const checked = await fc.check(property, { numRuns, seed: printedSeed(`${numRuns} histories`), endOnFailure: true });
   return { histories: checked.numRuns, problem: (checked.errorInstance as Error | null)?.message };
 }

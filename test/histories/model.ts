@@ -149,8 +149,10 @@ export class Model extends Access {
     agree(upload.id === undefined || upload.id === record.id, `${name} has another id`);
     agree(!upload.record || isDeepStrictEqual(upload.record, record), `the record of ${name} has changed`);
     agree(record.name === name && record.size_bytes === content.length, `the record of ${name} is wrong`);
-    agree(upload.file !== 'no' || upload.wasFile || via === 'form' || upload.ticket !== 'no', `${name} was cancelled`);
-    agree(upload.file !== 'no' || !upload.wasFile || mayBeGone, `${name} was deleted`);
+    const mayExist = upload.file !== 'no' || (upload.wasFile ? mayBeGone : via === 'form' || upload.ticket !== 'no');
+    agree(mayExist || mayBeGone, `${name} was deleted or cancelled`);
+    // It was made and deleted again by requests that ran beside others. If it was not, it is listed in the end.
+    if (!mayExist) return;
     if (!upload.wasFile) Object.assign(upload, { file: 'yes', before: this.step });
     Object.assign(upload, { id: record.id, record, wasFile: true, ticket: 'no' });
     this.#keepsLimits();
@@ -254,7 +256,7 @@ export class Model extends Access {
     if (isUnknown(answer)) {
       if (upload.file === 'yes') upload.file = 'gone?';
     } else if (answer.status === 200) {
-      agree(upload.file !== 'no', `${upload.name} did not exist`);
+      agree(upload.file !== 'no' || isLate, `${upload.name} did not exist`);
       Object.assign(upload, { file: 'no', wasFile: true, ticket: 'no' });
     } else {
       agree(answer.status === 404 && (isLate || upload.file !== 'yes'), `${upload.name} exists`);
