@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { PLANTED, plant } from './test/histories/planted-faults.ts';
+import { PLANTED, plant } from './test/shared/histories/planted-faults.ts';
 import { COMMON } from './vitest.config.ts';
 
 /** The test files that try all their cases only in this run. */
@@ -7,7 +7,7 @@ export const THOROUGH = [
   'clients/faulty-proxy',
   'clients/package',
   'clients/command',
-  'histories/linearizable',
+  'shared/histories/linearizable',
   'shared/files/search',
   'shared/files/faults',
   'shared/files/listing',
@@ -25,7 +25,7 @@ export const THOROUGH = [
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
-const PLANTED_TESTS = 'test/histories/planted.soak.ts';
+const PLANTED_TESTS = 'test/shared/histories/planted.soak.ts';
 
 /**
  * Tests that take too long to run at every change: those with many more runs, with faults at each call to AWS, or with sizes that

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, NoSuchKey } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
-import { FAULTS, type faultsOfProduct, type Outcome } from '../shared/files/faults.ts';
-import { BUCKET } from '../shared/files/service.ts';
-import { readBooks } from '../support/books.ts';
-import type { Operator } from '../support/operator.ts';
-import { type Credential, Disagreement, isUnknown, LATE_MS } from './access.ts';
+import { readBooks } from '../../support/books.ts';
+import type { Operator } from '../../support/operator.ts';
+import { FAULTS, type faultsOfProduct, type Outcome } from '../files/faults.ts';
+import { BUCKET } from '../files/service.ts';
+import { type Answer, type Credential, Disagreement, isUnknown, LATE_MS, NO_ANSWER } from './access.ts';
 import { Model, type Page, type Upload } from './model.ts';
-import { type Answer, LIMITS, NO_ANSWER, type World } from './world.ts';
+import { LIMITS, type World } from './world.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -24,7 +24,7 @@ const key = fc.option(fc.constantFrom('k1', 'k2'), { freq: 2 });
 const ACTIONS = {
   form: [10, fc.record({ word, size, key, isStream: fc.boolean() })],
   ticket: [9, fc.record({ word, size, key })],
-  again: [6, fc.record({ which })],
+  again: [9, fc.record({ which })],
   put: [14, fc.record({ which, isLost: fc.boolean() })],
   complete: [10, fc.record({ which })],
   event: [7, fc.record({ which, isRepeated: fc.boolean() })],
@@ -36,9 +36,9 @@ const ACTIONS = {
     fc.record({ page: fc.integer({ min: 1, max: 3 }), limit: fc.constantFrom(1, 2, 100), search: fc.option(word) }),
   ],
   usage: [1, fc.record({})],
-  'new key': [1, fc.record({})],
+  'new key': [2, fc.record({})],
   'list keys': [1, fc.record({})],
-  revoke: [2, fc.record({ which })],
+  revoke: [4, fc.record({ which })],
   login: [2, fc.record({})],
   logout: [1, fc.record({})],
   'end sessions': [1, fc.record({ isOperator: fc.boolean() })],
@@ -48,10 +48,10 @@ const ACTIONS = {
   'take down': [1, fc.record({ which })],
   reconcile: [1, fc.record({})],
   'delete account': [1, fc.record({})],
-  sweep: [4, fc.record({})],
+  sweep: [7, fc.record({})],
   expire: [1, fc.record({ daysLate: fc.constantFrom(0, 2) })],
   wait: [
-    6,
+    8,
     fc.record({
       ms: fc.constantFrom(
         10 * SECOND_MS,
@@ -59,6 +59,8 @@ const ACTIONS = {
         30 * SECOND_MS,
         MINUTE_MS,
         2 * MINUTE_MS,
+        11 * MINUTE_MS,
+        11 * MINUTE_MS,
         11 * MINUTE_MS,
         22 * MINUTE_MS,
         23 * HOUR_MS,
@@ -152,6 +154,9 @@ export class Run {
     await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, clock.now());
     const account = { id, model: new Model(LIMITS, clock.now) };
     account.model.keys.push(await this.#world.newKey(id, 'the key'));
+    const times = { madeAt: clock.now(), usedAt: clock.now() };
+    const header = (await this.#world.logIn(id)) ?? {};
+    account.model.sessions.push({ name: 'the session', header, exists: 'yes', ...times });
     return account;
   }
 
@@ -664,7 +669,7 @@ export class Run {
   /** The operator deletes the accounts; then nothing is left. */
   async #removeAll(): Promise<void> {
     const { stores, service, sweep } = this.#world;
-    const { deleteAccount } = await import('../../shared/administration/delete-account.ts');
+    const { deleteAccount } = await import('../../../shared/administration/delete-account.ts');
     for (const { id } of this.#accounts) await deleteAccount(stores, id, { deadlineAt: Number.POSITIVE_INFINITY });
     for (const _ of [0, 1]) {
       await this.#wait(26 * HOUR_MS);

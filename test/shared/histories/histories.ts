@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { faultsOfProduct } from '../shared/files/faults.ts';
+import { faultsOfProduct } from '../files/faults.ts';
 import { history, Run, type Step } from './history.ts';
 import { printedSeed } from './seed.ts';
 import { startWorld } from './world.ts';

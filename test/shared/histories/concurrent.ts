@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { FAULTS, faultsOfProduct } from '../shared/files/faults.ts';
+import { FAULTS, faultsOfProduct } from '../files/faults.ts';
+import { type Answer, NO_ANSWER } from './access.ts';
 import { isLinearizable, recorder, type Sequential } from './linearizability.ts';
 import { printedSeed } from './seed.ts';
-import { type Answer, LIMITS, NO_ANSWER, startWorld } from './world.ts';
+import { LIMITS, startWorld } from './world.ts';
 
 const world = await startWorld();
 const applyFault = await faultsOfProduct();

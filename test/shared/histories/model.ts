@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FileRecord, FilesPage, UploadTicket, Usage } from '../../shared/contract/answers.ts';
+import type { FileRecord, FilesPage, UploadTicket, Usage } from '../../../shared/contract/answers.ts';
 import {
   Access,
+  type Answer,
   APART_MS,
   agree,
   type Credential,
@@ -11,7 +12,6 @@ import {
   LATE_MS,
   MINUTE_MS,
 } from './access.ts';
-import type { Answer } from './world.ts';
 
 /**
  * What a client may expect of its account, from README.md, docs/api.md and docs/contract.md alone. Every answer either agrees with this model

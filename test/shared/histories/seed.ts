@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /**
- * Chooses the seed of random histories, and prints it, so that they can be run again: `SEED=<seed> npx vitest run test/histories`. In
+ * Chooses the seed of random histories, and prints it, so that they can be run again: `SEED=<seed> npx vitest run test/shared/histories`. In
  * continuous integration the seed is the same in every run (see `test/support/fixed-seed.ts`).
  */
 export function printedSeed(what: string): number {

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { IS_THOROUGH } from '../support/thorough.ts';
+import { IS_THOROUGH } from '../../support/thorough.ts';
 import { expectLinearizable, idempotency, limiter, quota, revocation, type Shared, total } from './concurrent.ts';
 
 const RUNS = IS_THOROUGH ? 200 : 15;

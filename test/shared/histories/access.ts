@@ -1,4 +1,12 @@
-import type { Answer } from './world.ts';
+export interface Answer {
+  /** 0 when there was none. */
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the model reads what the documents promise, and a wrong answer fails there.
+  readonly body: any;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+export const NO_ANSWER: Answer = { status: 0, body: {}, headers: {} };
 
 /** `unborn?`: it may exist, or appear. `gone?`: it existed, and may have been removed, or be removed yet. */
 export type Existence = 'no' | 'yes' | 'unborn?' | 'gone?';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, inject, vi } from 'vitest';
-import type { ROUTES, RouteName } from '../../functions/routes.ts';
-import type { ApiFunction } from '../../shared/stack/route-stack.ts';
-import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
-import { BUCKET, startService } from '../shared/files/service.ts';
-import { FORM, part } from '../support/forms.ts';
-import type { Credential } from './access.ts';
+import type { ROUTES, RouteName } from '../../../functions/routes.ts';
+import type { ApiFunction } from '../../../shared/stack/route-stack.ts';
+import { TABLES, type TableDefinition, type TableName } from '../../../shared/tables.ts';
+import { FORM, part } from '../../support/forms.ts';
+import { BUCKET, startService } from '../files/service.ts';
+import type { Answer, Credential } from './access.ts';
 import { installClock } from './clock.ts';
 
 /** Limits that a short history reaches. */
@@ -28,16 +28,6 @@ const CDN_URL = 'https://cdn.example';
 /** As Lambda gives the functions of the routes, and those in the background. */
 const REQUEST_MS = 28_500;
 const BACKGROUND_MS = 120_000;
-
-export interface Answer {
-  /** 0 when there was none. */
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the model reads what the documents promise, and a wrong answer fails there.
-  readonly body: any;
-  readonly headers: Readonly<Record<string, unknown>>;
-}
-
-export const NO_ANSWER: Answer = { status: 0, body: {}, headers: {} };
 
 export interface Request {
   /** The header with the credential: `{ authorization }` or `{ cookie }`. */
@@ -68,12 +58,12 @@ export async function startWorld() {
     },
   });
   const functions = await loadFunctions();
-  const { stores } = await import('../../operator/admin/commands/stores.ts');
+  const { stores } = await import('../../../operator/admin/commands/stores.ts');
   const operator = {
-    ...(await import('../../shared/administration/delete-account.ts')),
-    ...(await import('../../shared/administration/reconcile.ts')),
-    ...(await import('../../shared/administration/suspend-account.ts')),
-    ...(await import('../../shared/administration/take-down.ts')),
+    ...(await import('../../../shared/administration/delete-account.ts')),
+    ...(await import('../../../shared/administration/reconcile.ts')),
+    ...(await import('../../../shared/administration/suspend-account.ts')),
+    ...(await import('../../../shared/administration/take-down.ts')),
   };
   const context = (ms: number) => {
     const endsAt = clock.now() + ms;
@@ -91,11 +81,11 @@ export async function startWorld() {
       return { status: statusCode, body: JSON.parse(body), headers };
     },
     deliver: async (key: string) => {
-      const { handler } = await import('../../functions/background/complete-arrived-upload.ts');
+      const { handler } = await import('../../../functions/background/complete-arrived-upload.ts');
       await handler({ detail: { object: { key } } } as never, context(BACKGROUND_MS));
     },
     sweep: async () => {
-      const { handler } = await import('../../functions/background/sweep.ts');
+      const { handler } = await import('../../../functions/background/sweep.ts');
       return handler({}, context(BACKGROUND_MS));
     },
     /** Removes what a history that failed has left, so that it does not disturb the next one. */
@@ -113,7 +103,7 @@ export async function startWorld() {
     },
     /** A new API key of an account, as its owner keeps it. */
     newKey: async (accountId: string, name: string): Promise<Credential> => {
-      const { createApiKey } = await import('../../shared/api-keys/api-key.ts');
+      const { createApiKey } = await import('../../../shared/api-keys/api-key.ts');
       const request = { accountId, name, kind: 'test', deadlineAt: Number.POSITIVE_INFINITY } as const;
       const { key, id } = await createApiKey(stores.keys, request);
       const times = { madeAt: clock.now(), usedAt: clock.now() };
@@ -121,13 +111,13 @@ export async function startWorld() {
     },
     /** Begins a session, as a login does. @returns its cookie; undefined when the login is refused. */
     async logIn(accountId: string): Promise<Credential['header'] | undefined> {
-      const { startSession } = await import('../../shared/sessions/session.ts');
+      const { startSession } = await import('../../../shared/sessions/session.ts');
       await stores.accounts.upsert({ id: accountId, email: `${accountId}@example.com`, name: 'Somebody' }, clock.now());
       const token = await startSession(stores.sessions, accountId).catch((error) => {
         if (error.code !== 'unauthorized') throw error;
       });
       if (token === undefined) return undefined;
-      const { sessionCookie } = await import('../../shared/http/cookies.ts');
+      const { sessionCookie } = await import('../../../shared/http/cookies.ts');
       return { cookie: sessionCookie(token, APP_URL).split(';', 1)[0] ?? '', origin: APP_URL };
     },
     /** DynamoDB's TTL: removes the rows that expired so long ago. */
@@ -151,25 +141,25 @@ export async function startWorld() {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 async function loadFunctions() {
-  const { ROUTES } = await import('../../functions/routes.ts');
+  const { ROUTES } = await import('../../../functions/routes.ts');
   const load = async <Name extends RouteName>(name: Name, loading: Promise<{ handler: ApiFunction }>) => ({
     route: ROUTES[name],
     handler: (await loading).handler,
   });
   return {
-    uploadFile: await load('uploadFile', import('../../functions/files/upload-file.ts')),
-    listFiles: await load('listFiles', import('../../functions/files/list-files.ts')),
-    getFile: await load('getFile', import('../../functions/files/get-file.ts')),
-    deleteFile: await load('deleteFile', import('../../functions/files/delete-file.ts')),
-    getUsage: await load('getUsage', import('../../functions/get-usage.ts')),
-    createUpload: await load('createUpload', import('../../functions/uploads/create-upload.ts')),
-    completeUpload: await load('completeUpload', import('../../functions/uploads/complete-upload.ts')),
-    cancelUpload: await load('cancelUpload', import('../../functions/uploads/cancel-upload.ts')),
-    createApiKey: await load('createApiKey', import('../../functions/api-keys/create-api-key.ts')),
-    listApiKeys: await load('listApiKeys', import('../../functions/api-keys/list-api-keys.ts')),
-    revokeApiKey: await load('revokeApiKey', import('../../functions/api-keys/revoke-api-key.ts')),
-    logout: await load('logout', import('../../functions/auth/logout.ts')),
-    endSessions: await load('endSessions', import('../../functions/auth/end-sessions.ts')),
+    uploadFile: await load('uploadFile', import('../../../functions/files/upload-file.ts')),
+    listFiles: await load('listFiles', import('../../../functions/files/list-files.ts')),
+    getFile: await load('getFile', import('../../../functions/files/get-file.ts')),
+    deleteFile: await load('deleteFile', import('../../../functions/files/delete-file.ts')),
+    getUsage: await load('getUsage', import('../../../functions/get-usage.ts')),
+    createUpload: await load('createUpload', import('../../../functions/uploads/create-upload.ts')),
+    completeUpload: await load('completeUpload', import('../../../functions/uploads/complete-upload.ts')),
+    cancelUpload: await load('cancelUpload', import('../../../functions/uploads/cancel-upload.ts')),
+    createApiKey: await load('createApiKey', import('../../../functions/api-keys/create-api-key.ts')),
+    listApiKeys: await load('listApiKeys', import('../../../functions/api-keys/list-api-keys.ts')),
+    revokeApiKey: await load('revokeApiKey', import('../../../functions/api-keys/revoke-api-key.ts')),
+    logout: await load('logout', import('../../../functions/auth/logout.ts')),
+    endSessions: await load('endSessions', import('../../../functions/auth/end-sessions.ts')),
   };
 }
 
