@@ -14,8 +14,10 @@ const MODULE_TESTS = ['test/{operator/admin,functions,shared}/**/*.test.ts'];
 /** The files that take longest, the longest first. A file that is not here takes less than six seconds. */
 const LONG_FILES = [
   'operator/admin/commands',
+  'shared/histories/histories',
   'shared/files/direct-upload',
   'shared/files/faults',
+  'shared/histories/linearizable',
   'shared/files/sweep',
   'shared/files/upload',
   'shared/rate-limit/rate-limiter',

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { PLANTED, plant } from './test/shared/histories/planted-faults.ts';
 import { COMMON } from './vitest.config.ts';
 
 /** The test files that try all their cases only in this run. */
@@ -6,6 +7,7 @@ export const THOROUGH = [
   'clients/faulty-proxy',
   'clients/package',
   'clients/command',
+  'shared/histories/linearizable',
   'shared/files/search',
   'shared/files/faults',
   'shared/files/listing',
@@ -23,18 +25,29 @@ export const THOROUGH = [
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
+const PLANTED_TESTS = 'test/shared/histories/planted.soak.ts';
+
 /**
  * Tests that take too long to run at every change: those with many more runs, with faults at each call to AWS, or with sizes that
  * take minutes.
  */
+const SOAK = {
+  ...COMMON,
+  env: { THOROUGH: 'yes' },
+  setupFiles: ['test/support/fixed-seed.ts'],
+  testTimeout: 30 * 60_000,
+};
+
 export default defineConfig({
   test: {
-    ...COMMON,
     globalSetup: ['test/support/engines.ts'],
     maxWorkers: 2,
-    include: ['test/**/*.soak.ts', ...THOROUGH],
-    env: { THOROUGH: 'yes' },
-    setupFiles: ['test/support/fixed-seed.ts'],
-    testTimeout: 30 * 60_000,
+    projects: [
+      { test: { ...SOAK, name: 'soak', include: ['test/**/*.soak.ts', ...THOROUGH], exclude: [PLANTED_TESTS] } },
+      ...PLANTED.map((fault) => ({
+        plugins: [plant(fault)],
+        test: { ...SOAK, name: fault.kind, include: [PLANTED_TESTS], provide: { planted: fault.kind } },
+      })),
+    ],
   },
 });

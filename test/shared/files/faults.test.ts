@@ -225,7 +225,7 @@ async function tryEverywhere({ begin, files, afterError = [0], retry }: Scenario
     const { end, lateKey, happenLate } = await applyFault(trial.fault, trial.nth, await begin(accountId));
     if (trial.late === 'after the work') await happenLate();
     const retried = await retry?.(accountId);
-    const possible = retried ? [1] : { success: [files], error: afterError, death: [0, 1] }[end];
+    const possible = retried ? [1] : { success: [files], error: afterError, death: [0, 1], pause: [] }[end];
     return { accountId, possible, retried, lateKey, happenLate, trial: { ...trial, end } };
   });
 }

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { serviceUnavailable } from '../../../shared/errors.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 
@@ -18,7 +17,8 @@ export const FAULTS = [
   'fails and happens late',
   'happens again late',
 ] as const;
-export type Fault = (typeof FAULTS)[number];
+/** A process may also stop before or after a call for as long as a test likes, while others go on. */
+export type Fault = (typeof FAULTS)[number] | 'pauses before' | 'pauses after';
 
 /**
  * The faults that the tests try. `npm test` tries these three in turn, one at each call; `npm run test:soak` tries every fault at every
@@ -32,18 +32,22 @@ export function triedAt(nth: number): readonly Fault[] {
 }
 
 export interface Outcome {
-  readonly end: 'success' | 'error' | 'death';
+  readonly end: 'success' | 'error' | 'death' | 'pause';
   /** The number of calls that were made, including those that the fault prevented. */
   readonly calls: number;
   /** The key of the object that the late call reads or writes, if any. */
   readonly lateKey: string | undefined;
   /** Makes the late call, if there is one. */
   happenLate(): Promise<void>;
+  /** Lets a paused process go on. @returns when its work has ended. */
+  resume(): Promise<void>;
+  /** The process makes no further calls, and gets no answers. */
+  kill(): void;
 }
 
 /** Applies faults to the product's own clients. To be called once, after the stores were loaded. */
 export async function faultsOfProduct() {
-  const [{ dynamoDb }, { s3 }] = await Promise.all([
+  const [{ dynamoDb, dynamoDbOnce }, { s3 }] = await Promise.all([
     import('../../../shared/aws/dynamodb.ts'),
     import('../../../shared/aws/object-store.ts'),
   ]);
@@ -52,15 +56,15 @@ export async function faultsOfProduct() {
     readonly key: string | undefined;
   }
   const works = new AsyncLocalStorage<(call: Call) => Promise<never>>();
-  for (const { middlewareStack } of [dynamoDb, s3] as unknown as DynamoDBClient[]) {
-    middlewareStack.add(
-      (next) => (args) => {
-        const perform = () => next(args) as Promise<never>;
-        const { Key } = args.input as { Key?: unknown };
-        return works.getStore()?.({ perform, key: typeof Key === 'string' ? Key : undefined }) ?? perform();
-      },
-      { step: 'initialize' },
-    );
+  type Send = (command: { readonly input: object }, ...options: unknown[]) => Promise<never>;
+  for (const client of [dynamoDb, dynamoDbOnce, s3] as unknown as { send: Send }[]) {
+    // Not a middleware: a late call is made after its work has ended, and the time limit of the work would have aborted it by then.
+    const send = client.send.bind(client);
+    client.send = (command, ...options) => {
+      const perform = () => send(command, ...options);
+      const { Key } = command.input as { Key?: unknown };
+      return works.getStore()?.({ perform, key: typeof Key === 'string' ? Key : undefined }) ?? perform();
+    };
   }
 
   /**
@@ -76,7 +80,8 @@ export async function faultsOfProduct() {
     work: () => Promise<unknown>,
     options: { readonly mayNotApply?: boolean } = {},
   ): Promise<Outcome> {
-    const death = Promise.withResolvers<'death'>();
+    const stop = Promise.withResolvers<'death' | 'pause'>();
+    const resumed = Promise.withResolvers<void>();
     const never = new Promise<never>(() => {});
     let calls = 0;
     let isDead = false;
@@ -88,16 +93,23 @@ export async function faultsOfProduct() {
       isDead = fault.startsWith('dies');
       if (fault.endsWith('late')) late = call;
       if (fault === 'happens again late') return call.perform();
+      if (fault.startsWith('pauses')) {
+        const answer = fault === 'pauses after' ? call.perform() : undefined;
+        await answer?.catch(() => {});
+        stop.resolve('pause');
+        await resumed.promise;
+        return isDead ? never : (answer ?? call.perform());
+      }
       if (fault.endsWith('after')) await call.perform().catch(() => {});
       if (!isDead) throw serviceUnavailable(new Error(fault));
-      death.resolve('death');
+      stop.resolve('death');
       return never;
     };
     const finished = works.run(make, work).then(
       () => 'success' as const,
       () => 'error' as const,
     );
-    const end = await Promise.race([finished, death.promise]);
+    const end = await Promise.race([finished, stop.promise]);
     if (calls < nth && nth !== Number.POSITIVE_INFINITY && !options.mayNotApply) {
       throw new Error(`"${fault}" applied to no call: it was to apply to call ${nth}, and there were ${calls}`);
     }
@@ -107,6 +119,13 @@ export async function faultsOfProduct() {
       lateKey: late?.key,
       // The late call may be refused, which changes nothing.
       happenLate: async () => late?.perform().catch(() => {}),
+      async resume() {
+        resumed.resolve();
+        await finished;
+      },
+      kill() {
+        isDead = true;
+      },
     };
   };
 }

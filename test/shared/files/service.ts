@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
-import { startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
+import { type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
 import { credentialsOf } from '../../../local-aws/aws-front/principals.ts';
 import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
@@ -13,9 +13,16 @@ export const BUCKET = 'files';
 /**
  * Loads the product's stores on real engines, for one test file: DynamoDB Local, and the AWS front before it.
  * The front is also the S3 server; it counts calls and injects faults. Call it once in a test file; it ends with the file.
- * @param hasTimeLimits  true to keep the product's time limits of calls, for tests in which a call gets no answer.
+ * @param options.hasTimeLimits  true to keep the product's time limits of calls, for tests in which a call gets no answer.
+ * @param options.front  more options of the front.
  */
-export async function startService({ hasTimeLimits = false } = {}) {
+export async function startService({
+  hasTimeLimits = false,
+  front: options = {},
+}: {
+  hasTimeLimits?: boolean;
+  front?: Partial<AwsFrontOptions>;
+} = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'files-'));
   const credentials = credentialsOf(randomUUID());
   const everything = {
@@ -29,6 +36,7 @@ export async function startService({ hasTimeLimits = false } = {}) {
     buckets: [{ name: BUCKET }],
     dynamoDbEndpoint: inject('dynamoDbEndpoint'),
     principals: [{ ...credentials, name: 'product', policies: [everything] }],
+    ...options,
   });
   const engine = dynamoDbClient();
   const tables = await createTables(engine);

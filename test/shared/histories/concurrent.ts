@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { FAULTS, faultsOfProduct } from '../files/faults.ts';
+import { type Answer, NO_ANSWER } from './access.ts';
+import { isLinearizable, recorder, type Sequential } from './linearizability.ts';
+import { printedSeed } from './seed.ts';
+import { LIMITS, startWorld } from './world.ts';
+
+const world = await startWorld();
+const applyFault = await faultsOfProduct();
+
+/** What clients ask of one account at the same time. */
+interface Asked {
+  readonly do: 'upload' | 'delete' | 'list' | 'usage' | 'revoke';
+  readonly name: string;
+  readonly size: number;
+  /** The `Idempotency-Key`. */
+  readonly key?: string;
+}
+
+/** What an answer says. */
+interface Told {
+  readonly status: number;
+  readonly id?: string;
+  readonly total?: number;
+  readonly usedBytes?: number;
+  /** How many requests are left, by `RateLimit`. */
+  readonly left?: number;
+}
+
+/** An object that promises to be linearizable, and what clients do with it. */
+export interface Shared<State> extends Sequential<State, Asked, Told> {
+  readonly asked: fc.Arbitrary<Asked>;
+  /** Calls whose answers say nothing about the object. */
+  ignores?(told: Told): boolean;
+}
+
+const ask = (one: Partial<Asked> & Pick<Asked, 'do'>) => fc.constant({ name: 'a', size: 1, ...one });
+const files = fc.constantFrom('a', 'b', 'c', 'd');
+const isUnadmitted = ({ status }: Told) => status === 429 || status === 401;
+
+/** Files by name: an upload adds one, and a deletion removes one. Deletions ask for ids that uploads have given. */
+interface Files {
+  readonly used: number;
+  readonly ids: readonly string[];
+}
+
+/** The storage of an account: uploads are refused exactly when they do not fit. */
+export const quota: Shared<Files & { sizes: Record<string, number> }> = {
+  initial: { used: 0, ids: [], sizes: {} },
+  asked: fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constantFrom(8, 9) }),
+    },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), name: files, size: fc.constant(0) }) },
+    { weight: 2, arbitrary: ask({ do: 'usage' }) },
+  ),
+  ignores: isUnadmitted,
+  next(state, { do: what, size, name }, told) {
+    const { used, ids, sizes } = state;
+    if (what === 'usage') return !told || told.usedBytes === used ? state : undefined;
+    if (what === 'upload') {
+      const fits = used + size <= LIMITS.STORAGE_LIMIT_BYTES && ids.length < LIMITS.FILE_COUNT_LIMIT;
+      if (told?.status === 403) return fits ? undefined : state;
+      // The id of an upload whose answer is lost is unknown, so nobody deletes its file.
+      const id = told?.id ?? `unknown ${ids.length}`;
+      if (!fits) return told ? undefined : state;
+      return { used: used + size, ids: [...ids, id].sort(), sizes: { ...sizes, [id]: size } };
+    }
+    const isThere = ids.includes(name);
+    if (told && told.status !== (isThere ? 200 : 404)) return undefined;
+    if (!isThere) return state;
+    return { used: used - (sizes[name] ?? 0), ids: ids.filter((id) => id !== name), sizes };
+  },
+};
+
+/** `total` counts every file, from the answer of its upload to that of its deletion. */
+export const total: Shared<readonly string[]> = {
+  initial: [],
+  asked: fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constant(1) }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), name: files, size: fc.constant(0) }) },
+    { weight: 4, arbitrary: ask({ do: 'list' }) },
+  ),
+  ignores: (told) => isUnadmitted(told) || told.status === 403,
+  next(ids, { do: what, name }, told) {
+    if (what === 'list') return !told || told.total === ids.length ? ids : undefined;
+    if (what === 'upload') return [...ids, told?.id ?? `unknown ${ids.length}`].sort();
+    const isThere = ids.includes(name);
+    if (told && told.status !== (isThere ? 200 : 404)) return undefined;
+    return ids.filter((id) => id !== name);
+  },
+};
+
+/** A key works until it is revoked, and never again. */
+export const revocation: Shared<boolean> = {
+  initial: true,
+  asked: fc.oneof({ weight: 4, arbitrary: ask({ do: 'usage' }) }, { weight: 1, arbitrary: ask({ do: 'revoke' }) }),
+  ignores: ({ status }) => status === 429,
+  next(isValid, { do: what }, told) {
+    if (what === 'usage') return !told || told.status === (isValid ? 200 : 401) ? isValid : undefined;
+    return !told || told.status === (isValid ? 200 : 404) ? false : undefined;
+  },
+};
+
+/** In a minute, exactly the limit is admitted, and each answer says how many are left. */
+export const limiter: Shared<number> = {
+  initial: LIMITS.RATE_LIMIT_LISTS_PER_MINUTE,
+  asked: ask({ do: 'list' }),
+  next(left, _, told) {
+    if (!told) return Math.max(0, left - 1);
+    if (told.status === 429) return left === 0 ? left : undefined;
+    return left > 0 && told.left === left - 1 ? left - 1 : undefined;
+  },
+};
+
+/** An `Idempotency-Key` stands for the first upload that used it. */
+export const idempotency: Shared<Readonly<Record<string, { name: string; id: string | null }>>> = {
+  initial: {},
+  asked: fc.record({
+    do: fc.constant('upload' as const),
+    name: fc.constantFrom('a', 'b'),
+    size: fc.constant(1),
+    key: fc.constantFrom('k1', 'k2'),
+  }),
+  ignores: isUnadmitted,
+  next(claims, { name, key = '' }, told) {
+    const claim = claims[key];
+    if (told?.status === 409) return claim && claim.name !== name ? claims : undefined;
+    if (!claim) return { ...claims, [key]: { name, id: told?.id ?? null } };
+    if (claim.name !== name) return told ? undefined : claims;
+    if (told && claim.id !== null && told.id !== claim.id) return undefined;
+    return { ...claims, [key]: { name, id: told?.id ?? claim.id } };
+  },
+};
+
+const anyFault = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.record({ fault: fc.constantFrom(...FAULTS), nth: fc.integer({ min: 1, max: 8 }) }) },
+);
+
+/** Several clients use one account at the same time, with faults; then the checker judges what they were told. */
+export async function expectLinearizable<State>(shared: Shared<State>, numRuns: number): Promise<void> {
+  const seed = printedSeed(`${numRuns} concurrent histories`);
+  const client = fc.array(fc.tuple(shared.asked, anyFault), { minLength: 2, maxLength: 4 });
+  const clients = fc.noBias(fc.array(client, { minLength: 2, maxLength: 4 }));
+  await fc.assert(
+    fc.asyncProperty(clients, async (plans) => {
+      const calls = await recordCalls(plans);
+      const judged = calls.filter(({ output }) => !(output && shared.ignores?.(output)));
+      expect(isLinearizable(judged, shared), `not linearizable: ${JSON.stringify(judged)}`).toBe(true);
+    }),
+    // Other examples than the one that failed are run by other schedules, so a failure is not shrunk.
+    { numRuns, seed, endOnFailure: true },
+  );
+}
+
+type Plan = readonly (readonly [Asked, { fault: (typeof FAULTS)[number]; nth: number } | undefined])[];
+
+async function recordCalls(plans: readonly Plan[]) {
+  const { stores, clock } = world;
+  const id = randomUUID();
+  await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, clock.now());
+  const [key, cookie] = [await world.newKey(id, 'the key'), await world.logIn(id)];
+  const ids: Record<string, string[]> = {};
+  const { calls, call } = recorder<Asked, Told>();
+  const perform = async ({ do: what, name, size, key: idempotencyKey }: Asked): Promise<Answer> => {
+    const credential = key.header ?? {};
+    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    if (what === 'usage') return world.request('getUsage', { credential });
+    if (what === 'list') return world.request('listFiles', { credential });
+    if (what === 'delete') return world.request('deleteFile', { credential, id: name });
+    if (what === 'revoke') return world.request('revokeApiKey', { credential: cookie ?? {}, id: key.id });
+    const form = { name, content: 'x'.repeat(size), isStream: false };
+    const answer = await world.request('uploadFile', { credential, headers, form });
+    if (answer.status === 201) ids[name] = [...(ids[name] ?? []), answer.body.id];
+    return answer;
+  };
+  const late: (() => Promise<void>)[] = [];
+  await Promise.all(
+    plans.map(async (plan) => {
+      for (const [asked, bad] of plan) {
+        // A deletion asks for the newest file of the name whose upload was answered.
+        const name = asked.do === 'delete' ? ids[asked.name]?.at(-1) : asked.name;
+        if (name === undefined) continue;
+        await call({ ...asked, name }, async () => {
+          let answer = NO_ANSWER;
+          const work = async () => {
+            answer = await perform({ ...asked, name });
+          };
+          const [fault, nth] = [bad?.fault ?? 'dies before', bad?.nth ?? Number.POSITIVE_INFINITY];
+          const { happenLate } = await applyFault(fault, nth, work, { mayNotApply: true });
+          late.push(happenLate);
+          return told(answer);
+        });
+        if (late.length > 2) await late.shift()?.();
+      }
+    }),
+  );
+  for (const happenLate of late) await happenLate();
+  clock.pass(2 * 60_000);
+  return calls;
+}
+
+function told({ status, body, headers }: Answer): Told | undefined {
+  if (status === 0 || status >= 500) return undefined;
+  const left = /r=(\d+)/.exec(String(headers.RateLimit))?.[1];
+  return {
+    status,
+    ...(body.id !== undefined && { id: body.id }),
+    ...(body.total !== undefined && { total: body.total }),
+    ...(body.storage_used_bytes !== undefined && { usedBytes: body.storage_used_bytes }),
+    ...(left !== undefined && { left: Number(left) }),
+  };
+}

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { faultsOfProduct } from '../files/faults.ts';
+import { history, Run, type Step } from './history.ts';
+import { printedSeed } from './seed.ts';
+import { startWorld } from './world.ts';
+
+const world = await startWorld();
+const applyFault = await faultsOfProduct();
+
+/** @throws Error with what happened, when model and service disagree. */
+async function runHistory(steps: readonly Step[]): Promise<void> {
+  const run = new Run(world, applyFault);
+  try {
+    await run.run(steps);
+  } catch (error) {
+    await world.clear();
+    throw new Error(`${(error as Error).stack}\nafter:\n  ${run.transcript.join('\n  ')}`);
+  }
+}
+
+/** Runs random histories. A failure shows the shortest history found that fails. */
+export async function expectAgreement(numRuns: number): Promise<void> {
+  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed: printedSeed(`${numRuns} histories`) });
+}
+
+/** @returns what the first history finds that fails, and how many were run. */
+export async function findDisagreement(numRuns: number) {
+  const property = fc.asyncProperty(history, runHistory);
+  const checked = await fc.check(property, { numRuns, seed: printedSeed(`${numRuns} histories`), endOnFailure: true });
+  return { histories: checked.numRuns, problem: (checked.errorInstance as Error | null)?.message };
+}
