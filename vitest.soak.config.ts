@@ -12,6 +12,7 @@ export const THOROUGH = [
   'shared/administration/delete-account',
   'shared/administration/suspension',
   'shared/rate-limit/rate-limiter',
+  'contract/cut-connections',
   'contract/direct-upload',
   'contract/multipart',
   'contract/streaming',
