@@ -12,7 +12,6 @@ export const THOROUGH = [
   'shared/administration/delete-account',
   'shared/administration/suspension',
   'shared/rate-limit/rate-limiter',
-  'contract/cut-connections',
   'contract/direct-upload',
   'contract/multipart',
   'contract/streaming',
@@ -21,6 +20,7 @@ export const THOROUGH = [
   'dashboard/uploading',
   'docs/examples',
   'service/accounting',
+  'service/cut-connections',
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
