@@ -40,6 +40,8 @@ const LONG_FILES = [
   'clients/faulty-proxy',
   'infra/settings/stage',
   'service/time-limits',
+  'service/cut-connections',
+  'fuzz/fuzz',
   'service/rounds',
   'service/secrets',
   'docs/examples',

@@ -26,6 +26,7 @@ export interface Traffic {
   readonly key: string;
   readonly requestsPerSecond: number;
   readonly connections: number;
+  /** How long it takes if the service keeps up. */
   readonly seconds: number;
 }
 
@@ -106,12 +107,11 @@ async function send(
       else round[keeps] = id;
     },
   }));
-  const url = rootUrl;
-  // autocannon ends connections with the last second. A request that is on its way then is not counted.
+  // By a number of requests: a duration would cut those that are on their way at its end, which the service may have admitted.
   return autocannon({
-    url,
+    url: rootUrl,
     connections,
-    duration: seconds,
+    amount: requestsPerSecond * seconds,
     overallRate: requestsPerSecond,
     timeout: 60,
     requests: requests as autocannon.Request[],
