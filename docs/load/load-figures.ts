@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { describeMachine } from '../../bench/results.ts';
 
@@ -31,6 +31,8 @@ export interface LoadFigures {
 }
 
 const FILE = join(import.meta.dirname, 'load.json');
+
+export const readLoadFigures = (): LoadFigures => JSON.parse(readFileSync(FILE, 'utf8'));
 
 export function writeLoadFigures(figures: LoadFigures): void {
   writeFileSync(FILE, `${JSON.stringify(figures, null, 2)}\n`);
