@@ -58,7 +58,7 @@ const RULES = [
     name: 'tests-apart',
     comment: 'The tests of a part change with this part alone. Move what is shared into test/support.',
     from: { path: '^test/([^/]+)/' },
-    to: { path: '^test/', pathNot: ['^test/($1|support)/', '^test/shared/upload-form/captured\\.ts$'] },
+    to: { path: '^test/', pathNot: ['^test/($1|support)/', '^test/shared/upload-form/(captured|read-form)\\.ts$'] },
   },
   {
     name: 'alone',

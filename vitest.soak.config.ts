@@ -22,6 +22,7 @@ export const THOROUGH = [
   'dashboard/uploading',
   'docs/examples',
   'service/accounting',
+  'service/cut-connections',
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 

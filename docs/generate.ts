@@ -10,6 +10,7 @@ import { readLimits } from '../shared/contract/limits.ts';
 import { unnamedBreaks } from './breaks.ts';
 import { contractPage } from './contract/contract-page.ts';
 import { decisionsPage } from './decisions.ts';
+import { loadPage } from './load/load-page.ts';
 import { growthChart } from './measured/growth-chart.ts';
 import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
@@ -26,6 +27,7 @@ import { fillTables } from './tables.ts';
 const ROOT = join(import.meta.dirname, '..');
 const CONTRACT = join(import.meta.dirname, 'contract.md');
 const MEASURED = join(import.meta.dirname, 'measured.md');
+const LOAD = join(import.meta.dirname, 'load.md');
 const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const RELEASED = join(import.meta.dirname, 'openapi-released.json');
@@ -44,6 +46,7 @@ const pages = {
   [CONTRACT]: contractPage(),
   [ASVS]: asvsPage(),
   [MEASURED]: measuredPage(),
+  [LOAD]: loadPage(),
   [GROWTH]: growthChart(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
   [FOR_PROGRAMS]: forPrograms(Object.values(ROUTES), readLimits({})),

@@ -32,6 +32,11 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
     decision: 'An id may be written in upper case; answers have it in lower case (RFC 9562).',
   },
   {
+    name: 'paths',
+    decision:
+      'Escapes of letters, digits and `-._~` in a path are decoded. A path with an empty or dot segment, with a slash at its end, or with a `%` that begins no escape is 404, with or without a credential.',
+  },
+  {
     name: 'optional fields',
     decision: 'In a JSON body null is the same as absence; unknown fields are ignored.',
   },

@@ -88,12 +88,13 @@ function handler(event) {
 
 /**
  * Makes the canonical form of a path: percent-encoded letters, digits and `-._~` are decoded (RFC 3986, 6.2.2.2). Paths with
- * empty or dot segments are rejected, because CloudFront, the gateway and S3 each interpret them differently.
+ * empty or dot segments are rejected, because CloudFront, the gateway and S3 each interpret them differently. So are paths with a `%` that
+ * begins no escape: the path `/%2%65` would become `/%2e`, which the next server decodes again.
  * @param {string} uri
  * @returns {string} '' when the path has no canonical form.
  */
 function canonicalPath(uri) {
-  if (uri.length > PATH_MAX_LENGTH) return '';
+  if (uri.length > PATH_MAX_LENGTH || /%(?![0-9A-Fa-f]{2})/.test(uri)) return '';
   const path = uri.replace(/%[0-9A-Fa-f]{2}/g, decodeUnreserved);
   if (path.charAt(0) !== '/') return '';
   if (path.indexOf('//') !== -1 || /\/\.\.?(\/|$)/.test(path)) return '';

@@ -9,6 +9,7 @@ import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
 import { FORM, filePart } from '../support/forms.ts';
 import { askForTicket, complete, put } from '../support/lanes.ts';
+import { rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService } from '../support/service.ts';
 
 const service = await borrowTestService();
@@ -213,6 +214,19 @@ describe('contract: ids', () => {
       expect([status, body]).toEqual([200, { id, deleted: true }]);
     }
   });
+});
+
+describe('contract: paths', () => {
+  test.for(['//files', '/files/', '/files/%2e%2e/usage', '/files/%2%65%2%65/usage', '/files/100%'])(
+    'a path without a canonical form is 404, also without a credential: %s',
+    async (path) => {
+      // fetch would resolve the dots.
+      for (const headers of [[], [`Authorization: Bearer ${account.key}`]]) {
+        const answer = await sendRaw(service.urls.root_url, rawRequest(`GET /api/v1${path}`, headers));
+        expect([answer?.status, answer?.text]).toEqual([404, '{"error":"not_found"}']);
+      }
+    },
+  );
 });
 
 describe('contract: optional fields', () => {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type CapturedUpload, capturedUploads } from '../shared/upload-form/captured.ts';
 import { expectError } from '../support/expect-error.ts';
 import { expectNoTrace } from '../support/expect-no-trace.ts';
-import { inChunks, type RawAnswer, rawRequest, sendAndDisconnect, sendRaw } from '../support/raw-http.ts';
+import { inChunks, type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, type TestAccount } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
@@ -120,30 +120,7 @@ describe('contract: multipart', () => {
     expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);
     expectNoCrash();
   });
-
-  test('an upload without a Content-Length whose connection is cut anywhere stores nothing', async () => {
-    const account = await service.newAccount();
-    const headers = [
-      `Authorization: Bearer ${account.key}`,
-      `Content-Type: ${contentType}`,
-      'Transfer-Encoding: chunked',
-    ];
-    const whole = rawRequest('POST /api/v1/files', headers, inChunks(WHOLE.toString('latin1'), 50));
-    const offsets = [...whole.slice(0, -1)].flatMap((_, at) => (at % (IS_THOROUGH ? 10 : 25) === 0 ? at : []));
-    const begun = offsets.filter((length) => whole.slice(0, length).includes('\r\n\r\n')).length;
-    const before = abandoned();
-    await forEach(offsets, (length) => sendAndDisconnect(service.urls.root_url, whole.slice(0, length)));
-    await expect.poll(abandoned).toBe(before + begun);
-    await expectNoTrace(service, account);
-    expect((await send(account, { contentType, body: WHOLE }, 'streaming'))?.status).toBe(201);
-    expectNoCrash();
-  });
 });
-
-/** The number of uploads so far whose client disconnected before they were answered. */
-function abandoned(): number {
-  return service.logs.filter((line) => /^\{.*"path":"\/api\/v1\/files","status":0,/.test(line)).length;
-}
 
 /** Expects that no log line says that the streaming server has crashed. */
 function expectNoCrash(): void {

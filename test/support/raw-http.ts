@@ -11,9 +11,14 @@ export interface RawAnswer {
  * Sends bytes, valid HTTP or not, over a new connection, and reads the first final (not 1xx) response.
  * @param address  a URL; only host and port are used.
  * @param bytes  in a string, each character is one byte.
+ * @param options.thenEnd  closes our half of the connection after the bytes, so that the server knows that no more will come.
  * @returns undefined when the connection ends without a complete response.
  */
-export function sendRaw(address: string, bytes: string | Uint8Array): Promise<RawAnswer | undefined> {
+export function sendRaw(
+  address: string,
+  bytes: string | Uint8Array,
+  { thenEnd = false } = {},
+): Promise<RawAnswer | undefined> {
   return new Promise((resolve) => {
     const socket = openSocket(address);
     let received = Buffer.alloc(0);
@@ -31,6 +36,7 @@ export function sendRaw(address: string, bytes: string | Uint8Array): Promise<Ra
     socket.on('close', () => finish(parseAnswer(received, true)));
     socket.on('end', () => finish(parseAnswer(received, true)));
     socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    if (thenEnd) socket.end();
   });
 }
 

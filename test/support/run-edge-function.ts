@@ -2,6 +2,7 @@ import type { FunctionRequest, FunctionResponse, ViewerRequestEvent } from 'clou
 import { type EdgeFunctionFile, renderEdgeFunction } from '../../infra/edge/render.ts';
 import { toFunctionRequest } from '../../local-aws/cloudfront/function-events.ts';
 import { type FunctionRuntime, loadFunction } from '../../local-aws/cloudfront/function-runtime.ts';
+import type { ViewerRequest } from '../../local-aws/cloudfront/viewer-request.ts';
 import { OPENAPI_PATH } from '../../shared/contract/document.ts';
 import { FOR_PROGRAMS_PATH } from '../../shared/contract/for-programs.ts';
 import { INLINE_BODY_MAX_BYTES, MULTIPART_FRAMING_MAX_BYTES, parseLimit } from '../../shared/contract/limits.ts';
@@ -24,14 +25,20 @@ export function edgeFunction(
   return loadFunction(renderEdgeFunction(file, constants));
 }
 
+/** A viewer's request, as the edge has read it. @param headers  by lower-case name. */
+export function viewerRequest(method: string, target: string, headers: Record<string, string> = {}): ViewerRequest {
+  const [path = '', query = ''] = target.split(/\?(.*)/s);
+  const values = Object.entries(headers).map(([name, value]): [string, string[]] => [name, [value]]);
+  return { id: 'request-1', method, path, query, headers: new Map(values), ip: '198.51.100.7' };
+}
+
 /** Builds the event of a viewer's request. @param headers  by lower-case name; `cookie` becomes the event's cookies. */
 export function viewerRequestEvent(
   method: string,
-  uri: string,
+  target: string,
   headers: Record<string, string> = {},
 ): ViewerRequestEvent {
-  const values = Object.entries(headers).map(([name, value]): [string, string[]] => [name, [value]]);
-  const viewer = { id: 'request-1', method, path: uri, query: '', headers: new Map(values), ip: '198.51.100.7' };
+  const viewer = viewerRequest(method, target, headers);
   return {
     version: '1.0',
     context: {

@@ -8,6 +8,7 @@ import { inherited } from './inherited.ts';
 /** A separate process of `npm start`, which a test can end with any signal. */
 export interface StartedProcess {
   readonly urls: LocalService['urls'];
+  readonly pid: number;
   /** Sends a signal to the process group, and waits until the process ends. @returns its exit code. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
 }
@@ -37,6 +38,7 @@ export async function startProcess(dataDir: string, limits: Record<string, strin
   });
   return {
     urls,
+    pid: child.pid as number,
     async end(signal) {
       signalGroup(child, signal);
       return (await ended)[0];

@@ -164,6 +164,9 @@ describe('an unusual form of a path is made canonical or rejected:', () => {
     ['/api/v1/FILES', '413 {"error":"file_too_large"}'],
     ['/api/v1/files%00', '413 {"error":"file_too_large"}'],
     ['/api/v1/%2566iles', '413 {"error":"file_too_large"}'],
+    ['/api/v1/%2%65%2%65/files', '404 {"error":"not_found"}'],
+    ['/api/v1/%%366iles', '404 {"error":"not_found"}'],
+    ['/api/v1/files%', '404 {"error":"not_found"}'],
     ['api/v1/files', '404 {"error":"not_found"}'],
   ])('%s gets %s', (uri, expected) => {
     expect(decide('POST', uri, STREAMED)).toBe(expected);
