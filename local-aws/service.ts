@@ -17,7 +17,7 @@ import { choosePorts } from './host/ports.ts';
 import type { IdentityProvider } from './identity-provider/start-identity-provider.ts';
 import type { InvocationResult, LogListener } from './lambda/invocation.ts';
 import type { LambdaService } from './lambda/lambda-service.ts';
-import { isLoginProviderSecret, startLoginProvider } from './login-provider.ts';
+import { isLoginClientSecret, startLoginProvider } from './login-provider.ts';
 import { LogGroups } from './logs/log-groups.ts';
 import { operatorPrincipal, writeOperatorFile } from './operator.ts';
 import { type Origins, startOrigins } from './origins.ts';
@@ -113,8 +113,8 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
     for (const group of groupsOf.get(entry.function) ?? []) logGroups.append(group, entry.line);
     options.onLog?.(entry);
   };
-  const { deployment, ports, buckets, apis, appUrl, secrets } = opened;
-  const provider = { deployment, apis, appUrl, port: ports.identityProvider, secrets };
+  const { deployment, ports, buckets, apis, appUrl, secrets, parameters } = opened;
+  const provider = { deployment, apis, appUrl, port: ports.identityProvider, secrets, parameters };
   const identityProvider = await startLoginProvider(provider);
   started.push(identityProvider);
   const compute = createCompute({
@@ -199,7 +199,7 @@ async function openDeployment(options: ServiceOptions) {
     addresses,
     secretValue: (id) => secrets[secretName(id)] ?? noSecret(id),
   });
-  const secrets = await openSecrets(deployment, dataDir, isLoginProviderSecret);
+  const secrets = await openSecrets(deployment, dataDir, isLoginClientSecret);
   const ports = await choosePorts(options.port, dataDir);
   const app = distributionOfOutput(deployment, 'DashboardUrl');
   const cdn = distributionOfOutput(deployment, 'CdnUrl');
@@ -213,6 +213,7 @@ async function openDeployment(options: ServiceOptions) {
     deployment,
     addresses,
     secrets,
+    parameters: readParameters(deployment),
     ports,
     app,
     cdn,
@@ -235,7 +236,7 @@ async function separateFromProject(assembly: string): Promise<void> {
 
 function startFront(
   { dataDir, dynamoDbEndpoint, onLog = () => {} }: ServiceOptions,
-  { deployment, buckets, ports, secrets, logGroups }: Opened,
+  { deployment, buckets, ports, secrets, parameters, logGroups }: Opened,
   { compute, operator }: { readonly compute: Compute; readonly operator: Principal },
 ): Promise<AwsFront> {
   return startAwsFront({
@@ -247,7 +248,7 @@ function startFront(
     dynamoDbEndpoint,
     secrets,
     logGroups,
-    parameters: readParameters(deployment),
+    parameters,
     onObjectCreated: compute.bus.objectCreated,
     onDenied: ({ principal, action, resource }) =>
       onLog({ function: principal, line: `AccessDenied: ${action} on ${resource}` }),

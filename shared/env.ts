@@ -21,7 +21,9 @@ export const VARIABLES = {
   CDN_DISTRIBUTION_URL:
     'the same address under cloudfront.net, which goes on working when the operator has a domain of their own',
   APP_URL_PARAMETER: 'name of the SSM parameter with the address of API and dashboard, without a trailing slash',
-  LOGIN_PROVIDER_SECRET: 'ARN of the secret with the OAuth client (see shared/login/provider.ts)',
+  LOGIN_PROVIDER_PARAMETER:
+    'name of the SSM parameter with the identity provider and the id of our client (see shared/login/provider.ts)',
+  LOGIN_CLIENT_SECRET: 'ARN of the secret with the secret of our client at the identity provider',
   ORIGIN_SECRET: 'ARN of the secret by which functions recognise a request from our edge',
   CANARY_KEY_PARAMETER: 'name of the SSM parameter (SecureString) with the API key of the canary',
   CANARY_STREAMS: '`true` when the canary uploads through the streaming lane as well',

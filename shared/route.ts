@@ -64,8 +64,8 @@ export interface Needs {
   readonly tables?: readonly TableUse[];
   readonly uploads?: readonly BucketUse[];
   readonly limits?: readonly LimitName[];
-  readonly secrets?: readonly ('loginProvider' | 'originSecret')[];
-  readonly values?: readonly ('cdnUrl' | 'appUrl' | 'canaryKey')[];
+  readonly secrets?: readonly ('loginClientSecret' | 'originSecret')[];
+  readonly values?: readonly ('cdnUrl' | 'appUrl' | 'loginProvider' | 'canaryKey')[];
   /** The lists of who may log in, if they are not empty. */
   readonly optional?: readonly ('ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS')[];
   /** Values of variables that only this function has, and that need no grant. */

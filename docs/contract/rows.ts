@@ -143,7 +143,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'login',
     decision:
-      'A login uses state, PKCE and nonce. It begins and ends at the configured address: a browser that uses another name of the service is first sent there. `prompt=select_account` lets a person choose another account. A callback that comes again leads to the dashboard if the browser is logged in. Every failure ends at the login page with a code. When the rate limit or a dependency prevents a login, a browser that navigates is sent to that page as well. Any other client gets the error as JSON.',
+      'A login uses state, PKCE and nonce. It begins and ends at the configured address: a browser that uses another name of the service is first sent there. `prompt=select_account` lets a person choose another account. A link or request of another site (`Sec-Fetch-Site`) begins no login, and leads to the login page. A callback with a repeated parameter is refused. A callback that comes again leads to the dashboard if the browser is logged in. Every failure ends at the login page with a code. When the rate limit or a dependency prevents a login, a browser that navigates is sent to that page as well. Any other client gets the error as JSON.',
     pieces: ['test/shared/login/', 'test/shared/stack/login-page.test.ts'],
   },
   {

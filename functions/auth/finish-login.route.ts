@@ -18,8 +18,8 @@ export const finishLogin = {
       // It reads and writes the account's list of sessions, and ends the browser's previous session.
       { table: 'sessions', actions: ['GetItem', 'PutItem', 'DeleteItem'] },
     ],
-    secrets: ['loginProvider'],
-    values: ['appUrl'],
+    secrets: ['loginClientSecret'],
+    values: ['appUrl', 'loginProvider'],
     optional: ['ALLOWED_EMAIL_DOMAINS', 'ALLOWED_EMAILS'],
   },
   operation: {

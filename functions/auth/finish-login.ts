@@ -1,6 +1,6 @@
 import { accountStore } from '../../shared/aws/account-store.ts';
+import { loginClientSecret, loginProvider } from '../../shared/aws/login-client.ts';
 import { appUrl } from '../../shared/aws/parameters.ts';
-import { loginProvider } from '../../shared/aws/secrets.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
 import { list } from '../../shared/env.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';
@@ -24,9 +24,9 @@ const checks = [loginPage(), rateLimit(route.rateClass, viewerSubject)];
  * the checks, such as 429, and our own failures as JSON.
  */
 export const handler = routeStack(route, checks, async ({ event }) => {
-  const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
+  const [provider, clientSecret, url] = await Promise.all([loginProvider(), loginClientSecret(), appUrl()]);
   const login = await finishLogin(
-    { provider, appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },
+    { provider, clientSecret, appUrl: url, allowed, accounts: accountStore, sessions: sessionStore },
     {
       parameters: event.multiValueQueryStringParameters ?? {},
       cookies: parseCookies(headerValues(event, 'cookie')),
@@ -36,7 +36,9 @@ export const handler = routeStack(route, checks, async ({ event }) => {
   if (login.refusal) {
     const { code, cause, isOurFailure } = login.refusal;
     if (isOurFailure) measure({}, { LoginFailures: 1 });
-    log('warn', 'login refused', { request_id: event.requestContext.requestId, code, ...describeError(cause) });
+    // What a person or a browser did wrong needs no stack trace: the code and the detail explain it.
+    const why = isOurFailure ? describeError(cause) : { detail: (cause as Error).message };
+    log('warn', 'login refused', { request_id: event.requestContext.requestId, code, ...why });
     auditRequest(event, 'login_refused', { code });
   }
   if (login.begun) {

@@ -8,11 +8,12 @@ export const startLogin = {
   rateClass: 'login-starts',
   purpose: 'Start the Google login in a browser',
   entry: 'functions/auth/start-login.ts',
-  needs: { secrets: ['loginProvider'], values: ['appUrl'] },
+  needs: { values: ['appUrl', 'loginProvider'] },
   operation: {
     tag: 'Login',
     description:
-      'Open it in a browser. Errors take a browser to the login page, with the code in `?error=`; other clients get JSON.',
+      'Open it in a browser. A link on another site leads to the login page, where the person continues. Errors take a browser to the login ' +
+      'page, with the code in `?error=`; other clients get JSON.',
     parameters: [
       {
         name: 'prompt',
@@ -21,7 +22,13 @@ export const startLogin = {
         schema: { type: 'string' },
       },
     ],
-    successes: [{ status: 302, description: 'The browser goes on at Google.', headers: ['Location', 'Set-Cookie'] }],
+    successes: [
+      {
+        status: 302,
+        description: 'The browser goes on at Google, or at the login page.',
+        headers: ['Location', 'Set-Cookie'],
+      },
+    ],
     sample: 'none',
   },
 } as const satisfies Route;

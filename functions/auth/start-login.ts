@@ -1,7 +1,7 @@
+import { loginProvider } from '../../shared/aws/login-client.ts';
 import { appUrl } from '../../shared/aws/parameters.ts';
-import { loginProvider } from '../../shared/aws/secrets.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';
-import { header, headerValues } from '../../shared/http/request.ts';
+import { type ApiEvent, header, headerValues } from '../../shared/http/request.ts';
 import { redirect } from '../../shared/http/response.ts';
 import { startLogin } from '../../shared/login/start-login.ts';
 import { loginPage } from '../../shared/stack/login-page.ts';
@@ -18,19 +18,33 @@ const checks = [loginPage(), rateLimit(route.rateClass, viewerSubject)];
  * A browser that has opened the service under another name, such as 127.0.0.1, first goes to this route under our own name: the callback
  * comes to our own name, and gets only the cookies of that name. With `moved` the browser does not go there again, because a proxy
  * before us may always state another name.
+ *
+ * A page of another site can only lead to our login page, where the person decides. Otherwise its link, or its hidden request, would replace
+ * the session of a browser that is logged in at Google.
  */
 export const handler = routeStack(route, checks, async ({ event }) => {
-  const [provider, url] = await Promise.all([loginProvider(), appUrl()]);
+  const url = await appUrl();
+  if (!isOurOwnStart(event)) return redirect(`${url}/dashboard/login`, []);
   const { prompt, moved } = event.multiValueQueryStringParameters ?? {};
   const choice = prompt?.join() === 'select_account' ? 'select_account' : undefined;
   if (moved === undefined && !isOurName(header(event, 'x-viewer-host'), url)) {
     const query = new URLSearchParams({ ...(choice && { prompt: choice }), moved: '1' });
     return redirect(`${url}${route.path}?${query}`, []);
   }
+  const provider = await loginProvider();
   const cookies = parseCookies(headerValues(event, 'cookie'));
   const login = startLogin({ provider, appUrl: url, cookies, prompt: choice });
   return redirect(login.location, login.cookies);
 });
+
+/**
+ * True if the request comes from our own page, or from the person (an address that was typed, or a bookmark), or if the browser does not say.
+ * Another host of our domain is foreign, too. Source: W3C, "Fetch Metadata Request Headers", `Sec-Fetch-Site`.
+ */
+function isOurOwnStart(event: ApiEvent): boolean {
+  const sites = headerValues(event, 'sec-fetch-site');
+  return sites.length === 0 || (sites.length === 1 && ['same-origin', 'none'].includes(sites[0] ?? ''));
+}
 
 /** True for the name in our address, in any case and with any port, as a browser compares names for cookies; or if the edge sent none. */
 function isOurName(viewerHost: string | undefined, appUrl: string): boolean {

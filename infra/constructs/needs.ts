@@ -4,7 +4,12 @@ import type { Construct } from 'constructs';
 import type { Needs } from '../../shared/route.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import { commitCheckedOut } from '../settings/commit.ts';
-import { appUrlParameterName, canaryKeyParameterName, type StageConfig } from '../settings/stage.ts';
+import {
+  appUrlParameterName,
+  canaryKeyParameterName,
+  loginProviderParameterName,
+  type StageConfig,
+} from '../settings/stage.ts';
 import { acceptFindings } from './accepted-finding.ts';
 import type { SharedValue } from './shared-value.ts';
 
@@ -18,7 +23,7 @@ const KEY_PATTERNS = {
 export interface SharedResources {
   readonly tables: Readonly<Record<TableName, SharedValue>>;
   readonly uploads: SharedValue;
-  readonly loginProvider: SharedValue;
+  readonly loginClientSecret: SharedValue;
   readonly originSecret: SharedValue;
   readonly cdnUrl: SharedValue;
   /** The log group of the audit trail. */
@@ -67,7 +72,7 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
   for (const name of needs.limits ?? []) environment[name] = String(stage.limits[name]);
   for (const name of needs.secrets ?? []) {
     const arn = resources[name].in(role);
-    environment[name === 'loginProvider' ? 'LOGIN_PROVIDER_SECRET' : 'ORIGIN_SECRET'] = arn;
+    environment[name === 'loginClientSecret' ? 'LOGIN_CLIENT_SECRET' : 'ORIGIN_SECRET'] = arn;
     allow(role, ['secretsmanager:GetSecretValue'], [arn]);
   }
   for (const name of needs.values ?? []) {
@@ -75,6 +80,10 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
     if (name === 'appUrl') {
       environment.APP_URL_PARAMETER = appUrlParameterName(stage.name);
       allowParameter(role, environment.APP_URL_PARAMETER);
+    }
+    if (name === 'loginProvider') {
+      environment.LOGIN_PROVIDER_PARAMETER = loginProviderParameterName(stage.name);
+      allowParameter(role, environment.LOGIN_PROVIDER_PARAMETER);
     }
     if (name === 'canaryKey') {
       environment.CANARY_KEY_PARAMETER = canaryKeyParameterName(stage.name);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -45,7 +45,11 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
+    // Lambda states for whose function it assumes the role. Source: Lambda Developer Guide, "Working with AWS managed policies in the
+    // execution role".
+    const conditions = { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } };
+    const assumedBy = new iam.ServicePrincipal('lambda.amazonaws.com', { conditions });
+    const role = new iam.Role(this, 'Role', { assumedBy });
     const name = fixedName(props.stage.name, props.bundle);
     const logGroup = props.isAudited ? this.auditLog(role, props.resources) : this.ownLog(role, name);
     const environment = bindNeeds(role, props.needs, props.resources, props.stage);

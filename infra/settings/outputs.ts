@@ -8,7 +8,7 @@ export const OUTPUTS = {
   LoginRedirectUri: { stack: 'Edge', meaning: 'The authorised redirect URI of the Google OAuth client' },
   AppDistributionDomain: { stack: 'Edge', meaning: 'Where the DNS record of `appDomain` points' },
   CdnDistributionDomain: { stack: 'Data', meaning: 'Where the DNS record of `cdnDomain` points' },
-  LoginProviderSecretArn: { stack: 'Data', meaning: 'The secret with the Google OAuth client, for you to fill in' },
+  LoginClientSecretArn: { stack: 'Data', meaning: 'The secret of the Google OAuth client, for you to fill in' },
   OriginSecretArn: {
     stack: 'Data',
     meaning: 'The secret that proves to functions that a request came through the edge',

@@ -204,6 +204,14 @@ export function canaryKeyParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/canary-key`;
 }
 
+/**
+ * Returns the name of the SSM parameter that holds the id of our client at Google, as JSON. The operator writes it, so no deployment replaces
+ * it.
+ */
+export function loginProviderParameterName(stage: StageName): string {
+  return `/file-hosting/${stage}/login-provider`;
+}
+
 /** Returns the name of the SSM parameter that holds the commit whose functions are deployed. */
 export function commitParameterName(stage: StageName): string {
   return `/file-hosting/${stage}/commit`;

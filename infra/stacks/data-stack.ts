@@ -18,6 +18,7 @@ import { addOutput } from '../settings/outputs.ts';
 import {
   canaryKeyParameterName,
   deployedSettings,
+  loginProviderParameterName,
   operatorParameterName,
   type StageConfig,
   settingsParameterName,
@@ -62,7 +63,7 @@ export class DataStack extends Stack {
     // behind then: CloudFormation deletes what it has created, but it could not delete a protected resource.
     for (const { node } of [...Object.values(tables), auditLog]) node.addDependency(distribution);
     const removalPolicy = keep ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
-    const loginProvider = this.loginProvider(removalPolicy);
+    const loginClientSecret = this.loginClientSecret(removalPolicy, stage);
     const originSecret = this.originSecret(removalPolicy);
     const share = (name: string, value: string) => new SharedValue(this, stage.name, name, value);
     this.distributionId = share('CdnDistributionId', distribution.distributionId);
@@ -73,7 +74,7 @@ export class DataStack extends Stack {
       ) as Record<TableName, SharedValue>,
       uploads: share('UploadsBucket', uploads.bucketName),
       cdnUrl: share('CdnUrl', cdnUrl),
-      loginProvider: share('LoginProviderSecret', loginProvider.secretArn),
+      loginClientSecret: share('LoginClientSecret', loginClientSecret.secretArn),
       originSecret: share('OriginSecret', originSecret.secretArn),
       auditLog: share('AuditLog', auditLog.logGroupName),
       auditLogArn: share('AuditLogArn', auditLog.logGroupArn),
@@ -102,7 +103,7 @@ export class DataStack extends Stack {
       description: 'The settings of the last deployment, which the next one compares with its own',
     });
     addOutput(this, 'CdnDistributionDomain', distribution.distributionDomainName);
-    addOutput(this, 'LoginProviderSecretArn', loginProvider.secretArn);
+    addOutput(this, 'LoginClientSecretArn', loginClientSecret.secretArn);
     addOutput(this, 'OriginSecretArn', originSecret.secretArn);
     addHelperLogs(this);
   }
@@ -155,13 +156,17 @@ export class DataStack extends Stack {
     return group;
   }
 
-  private loginProvider(removalPolicy: RemovalPolicy): secretsmanager.Secret {
-    const secret = new secretsmanager.Secret(this, 'LoginProvider', {
-      description: 'OAuth client of the Google login: {"client_id", "client_secret"}; the operator fills it in',
+  private loginClientSecret(removalPolicy: RemovalPolicy, stage: StageConfig): secretsmanager.Secret {
+    const secret = new secretsmanager.Secret(this, 'LoginClientSecret', {
+      description: 'OAuth client of the Google login: {"client_secret"}; the operator fills it in',
       removalPolicy,
     });
-    // Locally no operator fills in this secret. The local AWS finds the secret by this metadata, and enters a client of its own provider.
-    (secret.node.defaultChild as CfnResource).addMetadata('local:secret', 'login-provider');
+    // Locally no operator fills in this secret, and the parameter beside it. The local AWS finds both by this metadata, and enters a client
+    // of its own provider.
+    (secret.node.defaultChild as CfnResource).addMetadata(
+      'local:login-provider',
+      loginProviderParameterName(stage.name),
+    );
     acceptFindings(secret, {
       SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',
     });

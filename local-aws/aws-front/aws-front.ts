@@ -43,7 +43,7 @@ export interface AwsFrontOptions extends Account {
   /** The log groups of CloudWatch Logs; by default there are none. */
   readonly logGroups?: LogGroups;
   /** The values of SSM parameters, by name. */
-  readonly parameters?: Readonly<Record<string, string>>;
+  readonly parameters?: Record<string, string>;
   readonly onObjectCreated?: (event: ObjectCreated) => void;
   /** Called for every permission that a call lacked. */
   readonly onDenied?: (denied: Grant) => void;
@@ -57,6 +57,8 @@ export interface AwsFront {
   readonly meter: Meter;
   readonly faults: Faults;
   readonly secrets: Secrets;
+  /** The values of SSM parameters, by name. A test may change them. */
+  readonly parameters: Record<string, string>;
   /** @throws Error for a policy that the front cannot evaluate, or an access key that is taken. */
   addPrincipal(principal: Principal): void;
   /** Adds a policy, as `aws iam put-role-policy` does. @throws Error for an unknown role, or a policy that the front cannot evaluate. */
@@ -80,6 +82,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   const gate = createGate(account, createPolicyEvaluator(account, new Map(policies)), options.onDenied);
   const principals = createPrincipals(options.principals ?? []);
   const engine = connectDynamoDb(options.dynamoDbEndpoint);
+  const { parameters = {} } = options;
   const { service: secretsManager, secrets } = createSecretsManagerService(options.secrets ?? {}, account);
 
   let isClosing = false;
@@ -91,7 +94,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   const jsonServices = [
     createDynamoDbService(engine, account, () => requireSpace(options.dataDir, FREE_BYTES.database)),
     secretsManager,
-    createParameterService(options.parameters ?? {}, account),
+    createParameterService(parameters, account),
     createLogsService(options.logGroups ?? new LogGroups([]), account),
   ];
   const server = await openS3Server({
@@ -114,6 +117,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
     meter,
     faults,
     secrets,
+    parameters,
     addPrincipal: principals.add,
     addPolicy: principals.addPolicy,
     grantsUsed: gate.grantsUsed,

@@ -7,7 +7,7 @@ import { limitAndTranslate } from './failures.ts';
 const ssm = new SSMClient(callSettings(CALL_MS.database));
 limitAndTranslate(ssm);
 
-/** A change of the domain is noticed after this time at the latest. */
+/** A change of a parameter is noticed after this time at the latest. */
 const KEPT_MS = 5 * 60_000;
 
 /**

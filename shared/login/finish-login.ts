@@ -11,6 +11,7 @@ import type { LoginRedirect } from './start-login.ts';
 
 export interface LoginSetting {
   readonly provider: LoginProvider;
+  readonly clientSecret: string;
   readonly appUrl: string;
   readonly allowed: AllowList;
   readonly accounts: AccountStore;
@@ -57,6 +58,7 @@ export async function finishLogin(
   const state = parameter(callback, 'state');
   const over = forgetAttempt(state, callback.cookies, isSecureUrl(appUrl));
   try {
+    requireEachOnce(callback);
     // A callback without an attempt has nothing to finish. A browser that is logged in has reloaded it, or gone back to it.
     if (over.length === 0 && (await isLoggedIn(setting, callback, clock))) {
       return { location: `${appUrl}/dashboard`, cookies: [] };
@@ -86,13 +88,13 @@ async function logIn(
   callback: LoginCallback,
   clock: () => number,
 ): Promise<BegunSession & { readonly token: string }> {
-  const { provider, appUrl, allowed, accounts, sessions } = setting;
+  const { provider, clientSecret, appUrl, allowed, accounts, sessions } = setting;
   const attempt = findAttempt(parameter(callback, 'state'), callback.cookies, {
     isSecure: isSecureUrl(appUrl),
     now: clock(),
   });
   const code = codeFrom(callback, provider);
-  const idToken = await exchangeCode(provider, appUrl, { code, codeVerifier: attempt.codeVerifier });
+  const idToken = await exchangeCode(provider, appUrl, { code, codeVerifier: attempt.codeVerifier, clientSecret });
   const identity = await verifyIdToken(idToken, { provider, nonce: attempt.nonce, now: clock() });
   if (!isAllowed(identity, allowed, provider)) throw new LoginError('not_allowed', 'on none of the allow-lists');
 
@@ -122,7 +124,13 @@ function codeFrom(callback: LoginCallback, provider: LoginProvider): string {
   return code;
 }
 
-/** A parameter that came exactly once and is not empty. When it is repeated, it is unclear which value is meant. */
+/** When a parameter is repeated, it is unclear which value is meant. Source: RFC 6749, section 3.1. @throws LoginError */
+function requireEachOnce({ parameters }: LoginCallback): void {
+  const isRepeated = Object.values(parameters).some((values = []) => values.length > 1);
+  if (isRepeated) throw new LoginError('login_failed', 'a repeated parameter');
+}
+
+/** A parameter that came exactly once and is not empty. */
 function parameter({ parameters }: LoginCallback, name: string): string | undefined {
   const [first, second] = parameters[name] ?? [];
   return second === undefined && first ? first : undefined;

@@ -27,7 +27,8 @@ export function authorizationUrl(
   attempt: LoginAttempt,
   prompt: Prompt | undefined,
 ): string {
-  const url = clientOf(provider, appUrl).createAuthorizationURLWithPKCE(
+  const client = new OAuth2Client(provider.clientId, null, redirectUri(appUrl));
+  const url = client.createAuthorizationURLWithPKCE(
     provider.authorizationEndpoint,
     attempt.state,
     CodeChallengeMethod.S256,
@@ -47,19 +48,15 @@ export function authorizationUrl(
 export async function exchangeCode(
   provider: LoginProvider,
   appUrl: string,
-  { code, codeVerifier }: { code: string; codeVerifier: string },
+  { code, codeVerifier, clientSecret }: { code: string; codeVerifier: string; clientSecret: string },
 ): Promise<string> {
   try {
-    const client = clientOf(provider, appUrl);
+    const client = new OAuth2Client(provider.clientId, clientSecret, redirectUri(appUrl));
     const tokens = await withinTimeout(client.validateAuthorizationCode(provider.tokenEndpoint, code, codeVerifier));
     return tokens.idToken();
   } catch (error) {
     throw toLoginError(error);
   }
-}
-
-function clientOf({ clientId, clientSecret }: LoginProvider, appUrl: string): OAuth2Client {
-  return new OAuth2Client(clientId, clientSecret, redirectUri(appUrl));
 }
 
 /** Limits the wait, because arctic waits as long as the connection lasts. A late answer is ignored. */

@@ -1,7 +1,8 @@
-/** The identity provider, and our client there. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The identity provider, and the name of our client there. Nothing of it is secret. */
 export interface LoginProvider {
   readonly clientId: string;
-  readonly clientSecret: string;
   /** The provider's one canonical name, whatever spelling it writes into its tokens. */
   readonly issuer: string;
   readonly authorizationEndpoint: string;
@@ -19,22 +20,27 @@ const GOOGLE = {
 } as const;
 
 /**
- * Reads the provider from the secret that describes it. The secret has `client_id` and `client_secret`. It also has either all of `issuer`,
+ * Reads the provider from the fields of the parameter that describes it. It has `client_id`, and either all of `issuer`,
  * `authorization_endpoint`, `token_endpoint` and `jwks_uri`, or none of them: then the provider is Google. (A mixture with Google's
  * addresses could send our client secret to the wrong provider.)
  * @throws Error naming the field that is wrong, without its value.
  */
-export function parseLoginProvider(secret: Readonly<Record<string, unknown>>): LoginProvider {
-  const isGoogle = Object.keys(GOOGLE).every((name) => secret[name] === undefined);
-  const described = isGoogle ? { ...secret, ...GOOGLE } : secret;
+export function parseLoginProvider(fields: Fields): LoginProvider {
+  if (fields.client_secret !== undefined) throw new Error('it has a client_secret, which belongs into the secret');
+  const isGoogle = Object.keys(GOOGLE).every((name) => fields[name] === undefined);
+  const described = isGoogle ? { ...fields, ...GOOGLE } : fields;
   return {
     clientId: text(described, 'client_id'),
-    clientSecret: text(described, 'client_secret'),
     issuer: address(described, 'issuer'),
     authorizationEndpoint: address(described, 'authorization_endpoint'),
     tokenEndpoint: address(described, 'token_endpoint'),
     jwksUri: address(described, 'jwks_uri'),
   };
+}
+
+/** Reads the secret by which our client proves itself to the provider. @throws like {@link parseLoginProvider}. */
+export function parseClientSecret(fields: Fields): string {
+  return text(fields, 'client_secret');
 }
 
 /** What the provider may write as `iss`. Google uses two spellings. Source: Google, "OpenID Connect", ID token payload. */
@@ -46,15 +52,15 @@ export function isGoogle({ issuer }: LoginProvider): boolean {
   return issuer === GOOGLE.issuer;
 }
 
-function text(secret: Readonly<Record<string, unknown>>, name: string): string {
-  const value = secret[name];
+function text(fields: Fields, name: string): string {
+  const value = fields[name];
   if (typeof value !== 'string' || value === '') throw new Error(`it has no ${name}`);
   return value;
 }
 
 /** An address over TLS, or of a server on this machine. */
-function address(secret: Readonly<Record<string, unknown>>, name: string): string {
-  const value = text(secret, name);
+function address(fields: Fields, name: string): string {
+  const value = text(fields, name);
   const url = URL.parse(value);
   const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1'].includes(url.hostname);
   if (url?.protocol !== 'https:' && !isLocal) throw new Error(`its ${name} is not an https address`);

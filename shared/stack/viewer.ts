@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIPv4 } from 'node:net';
-import { originSecret, type Secret } from '../aws/secrets.ts';
+import type { Fields } from '../aws/fields.ts';
+import { originSecret } from '../aws/secrets.ts';
 import { type ApiEvent, header } from '../http/request.ts';
 
 /** The secret is read again at most this often, however many wrong secrets arrive. */
@@ -13,7 +14,7 @@ const READ_AGAIN_MS = 60_000;
 export async function isFromOurEdge(event: ApiEvent): Promise<boolean> {
   const given = header(event, 'x-origin-secret');
   if (given === undefined) return false;
-  const isKnown = ({ a, b }: Secret) => isSame(given, a) || isSame(given, b);
+  const isKnown = ({ a, b }: Fields) => isSame(given, a) || isSame(given, b);
   return isKnown(await originSecret()) || isKnown(await originSecret({ maxAgeMs: READ_AGAIN_MS }));
 }
 

@@ -46,6 +46,23 @@ describe('contract: login', () => {
     expect((await client(service.urls.base_url, { cookie: cookies }).request('GET', '/auth/me')).status).toBe(401);
   });
 
+  test('a callback that a person or browser has spoiled leaves the reason in the log, and no stack trace', async () => {
+    const before = service.logs.length;
+    const jar = cookieJar();
+    await logIn({ startUrl: start(), email: 'eve@example.com', choice: 'cancel', jar });
+    await logIn({ startUrl: start(), email: 'unverified@example.com', jar });
+    const begun = await client(service.urls.base_url).request('GET', '/auth/google');
+    const [cookie = ''] = begun.headers.getSetCookie()[0]?.split(';') ?? [];
+    const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state');
+    for (const query of ['', '?state=x&code=y', `?state=${state}&code=a&iss=b&iss=b`, `?state=${state}&code=wrong`]) {
+      const answer = await client(service.urls.base_url, { cookie }).request('GET', `/auth/google/callback${query}`);
+      expect(answer.headers.get('location')).toMatch(/\?error=/);
+    }
+    const refused = () => service.logs.slice(before).filter((line) => line.includes('"login refused"'));
+    await expect.poll(refused).toHaveLength(6);
+    expect(refused().filter((line) => !line.includes('"detail":"') || line.includes('"stack"'))).toEqual([]);
+  });
+
   test('a login takes one use of the limit of starts, because its callback is counted separately', async () => {
     const limited = await startTestService({ RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: '2' });
     const start = () => logIn({ startUrl: `${limited.urls.base_url}/auth/google`, email: 'me@example.com' });
@@ -165,6 +182,22 @@ describe('contract: login', () => {
     for (const [name, query] of [[host], [host.toUpperCase()], ['localhost:1'], ['127.0.0.1', '?moved=1']] as const) {
       expect(await begin(name, query)).toEqual([expect.stringContaining(service.urls.identity_provider_url), 1]);
     }
+  });
+
+  test.for([
+    [[], 'the provider'],
+    [['none'], 'the provider'],
+    [['same-origin'], 'the provider'],
+    [['cross-site'], 'the login page'],
+    [['same-site'], 'the login page'],
+    [['same-origin', 'cross-site'], 'the login page'],
+  ] as const)('a start that comes from %j leads to %s', async ([sites, where]) => {
+    const headers = ['Sec-Fetch-Mode: navigate', ...sites.map((site) => `Sec-Fetch-Site: ${site}`)];
+    const answer = await sendRaw(service.urls.root_url, rawRequest('GET /api/v1/auth/google', headers));
+    const [page, cookies] = [answer?.headers.get('location') ?? '', answer?.headers.getSetCookie().length];
+    if (where === 'the provider')
+      expect([new URL(page).origin, cookies]).toEqual([service.urls.identity_provider_url, 1]);
+    else expect([page, cookies]).toEqual([`${service.urls.dashboard_url}/dashboard/login`, 0]);
   });
 
   test.for([

@@ -66,8 +66,8 @@ async function recordOwnSecrets(): Promise<void> {
   const everything = { Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }] };
   service.front.addPrincipal({ ...credentials, name: 'reader', policies: [everything] });
   const client = new SecretsManagerClient({ endpoint: service.front.endpoint, region: 'us-east-1', credentials });
-  const { LOGIN_PROVIDER_SECRET, ORIGIN_SECRET } = service.lambda.find('StartLoginFunction').variables;
-  for (const SecretId of [LOGIN_PROVIDER_SECRET, ORIGIN_SECRET]) {
+  const { LOGIN_CLIENT_SECRET, ORIGIN_SECRET } = service.lambda.find('FinishLoginFunction').variables;
+  for (const SecretId of [LOGIN_CLIENT_SECRET, ORIGIN_SECRET]) {
     const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId }));
     const { client_secret, a, b } = JSON.parse(SecretString) as Record<string, string | undefined>;
     // The origin secret has one of its two slots filled, or both during a rotation.
@@ -211,34 +211,41 @@ describe('no line contains a secret, and no error more than its code:', () => {
       ask({ method: 'GET', path: `/api/v1/auth/google/callback?code=${code}&state=${state}`, headers: { cookie } });
     expect((await finish()).headers.get('location')).toContain('error=login_failed');
 
-    const { LOGIN_PROVIDER_SECRET = '' } = service.lambda.find('FinishLoginFunction').variables;
-    const name = /:secret:(.*)-.{6}$/.exec(LOGIN_PROVIDER_SECRET)?.[1] ?? '';
+    const { LOGIN_CLIENT_SECRET = '', LOGIN_PROVIDER_PARAMETER = '' } =
+      service.lambda.find('FinishLoginFunction').variables;
+    const name = /:secret:(.*)-.{6}$/.exec(LOGIN_CLIENT_SECRET)?.[1] ?? '';
     const client_secret = randomToken(256);
     recordSecret('client secret', client_secret);
     const nowhere = 'http://127.0.0.1:9/';
-    const unreachable = {
+    const unreachable = JSON.stringify({
       client_id: 'x',
-      client_secret,
       issuer: nowhere,
       authorization_endpoint: nowhere,
       token_endpoint: nowhere,
       jwks_uri: nowhere,
-    };
-    for (const [value, status] of [
-      [JSON.stringify(unreachable), 302],
-      // The random value that AWS generates, until the operator replaces it.
-      [client_secret, 503],
-      [`{"client_secret":"${client_secret}" oops`, 503],
-      [JSON.stringify({ client_secret, client_id: 7 }), 503],
+    });
+    const secret = JSON.stringify({ client_secret });
+    for (const [provider, value, started, finished] of [
+      [unreachable, secret, 302, 302],
+      // The random value that AWS generates, until the operator replaces it. A login can start, because it does not read the secret.
+      [unreachable, client_secret, 302, 503],
+      [unreachable, `{"client_secret":"${client_secret}" oops`, 302, 503],
+      [unreachable, '{"client_secret":7}', 302, 503],
+      // The operator has put the secret into the parameter as well.
+      [JSON.stringify({ client_secret, client_id: 'x' }), secret, 503, 503],
+      [`{"client_secret":"${client_secret}" oops`, secret, 503, 503],
     ] as const) {
       service.front.secrets.set(name, value);
+      service.front.parameters[LOGIN_PROVIDER_PARAMETER] = provider;
       for (const label of ['StartLoginFunction', 'FinishLoginFunction']) {
         await service.lambda.killEnvironments(service.lambda.find(label).arn);
       }
-      expect((await finish()).status).toBe(status);
-      expect((await ask({ method: 'GET', path: '/api/v1/auth/google' })).status).toBe(status);
+      expect((await finish()).status).toBe(finished);
+      expect((await ask({ method: 'GET', path: '/api/v1/auth/google' })).status).toBe(started);
     }
-    const named = `secret ${LOGIN_PROVIDER_SECRET} is not filled in: it has no client_id`;
-    await expect.poll(() => lines().filter((line) => line.includes(named)).length).toBe(2);
+    const missing = `secret ${LOGIN_CLIENT_SECRET} is not filled in: it has no client_secret`;
+    const misplaced = `parameter ${LOGIN_PROVIDER_PARAMETER} is not filled in: it has a client_secret`;
+    await expect.poll(() => lines().filter((line) => line.includes(missing)).length).toBe(1);
+    await expect.poll(() => lines().filter((line) => line.includes(misplaced)).length).toBe(2);
   });
 });

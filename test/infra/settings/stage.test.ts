@@ -115,9 +115,7 @@ describe('a stage with most optional settings', () => {
   test('tells the function that finishes a login, and no other, who may log in', () => {
     const lists = resourcesOf(templates.Api, 'AWS::Lambda::Function').flatMap(({ Properties = {} }) => {
       const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
-      return Variables.LOGIN_PROVIDER_SECRET && Variables.SESSIONS_TABLE
-        ? [[Variables.ALLOWED_EMAIL_DOMAINS, Variables.ALLOWED_EMAILS]]
-        : [];
+      return Variables.LOGIN_CLIENT_SECRET ? [[Variables.ALLOWED_EMAIL_DOMAINS, Variables.ALLOWED_EMAILS]] : [];
     });
     expect(lists).toEqual([['example.com,example.org', 'a@example.net']]);
   });

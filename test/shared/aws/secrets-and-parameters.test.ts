@@ -25,7 +25,8 @@ Object.assign(process.env, {
   AWS_ENDPOINT_URL_SSM: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
   APP_URL_PARAMETER: '/app-url',
-  LOGIN_PROVIDER_SECRET: 'login',
+  LOGIN_PROVIDER_PARAMETER: '/login-provider',
+  LOGIN_CLIENT_SECRET: 'login',
   ORIGIN_SECRET: 'origin',
 });
 
@@ -33,9 +34,10 @@ Object.assign(process.env, {
 async function load() {
   vi.resetModules();
   const { appUrl } = await import('../../../shared/aws/parameters.ts');
-  const { loginProvider, originSecret } = await import('../../../shared/aws/secrets.ts');
+  const { loginClientSecret, loginProvider } = await import('../../../shared/aws/login-client.ts');
+  const { originSecret } = await import('../../../shared/aws/secrets.ts');
   const { isFromOurEdge } = await import('../../../shared/stack/viewer.ts');
-  return { appUrl, loginProvider, originSecret, isFromOurEdge };
+  return { appUrl, loginClientSecret, loginProvider, originSecret, isFromOurEdge };
 }
 
 beforeEach(() => {
@@ -80,14 +82,16 @@ describe('the address of the app', () => {
   });
 });
 
-describe('a secret', () => {
-  test('is read as a JSON object, each secret under its own name', async () => {
-    values.set('login', '{"client_id":"a","client_secret":"b"}').set('origin', '{"a":"b"}');
-    const { loginProvider, originSecret } = await load();
-    expect(await loginProvider()).toMatchObject({ clientId: 'a', clientSecret: 'b' });
+describe('what an operator fills in', () => {
+  test('is read as a JSON object, each under its own name', async () => {
+    values.set('/login-provider', '{"client_id":"a"}').set('login', '{"client_secret":"b"}').set('origin', '{"a":"b"}');
+    const { loginClientSecret, loginProvider, originSecret } = await load();
+    expect(await loginProvider()).toMatchObject({ clientId: 'a' });
+    expect(await loginClientSecret()).toBe('b');
     expect(await originSecret()).toEqual({ a: 'b' });
     await loginProvider();
-    expect(asked).toEqual(['login', 'origin']);
+    await loginClientSecret();
+    expect(asked).toEqual(['/login-provider', 'login', 'origin']);
   });
 
   test.each([
@@ -96,21 +100,28 @@ describe('a secret', () => {
     ['', 'it is not a JSON object'],
     ['null', 'it is not a JSON object'],
     ['{"a":hunter2}', 'it is not a JSON object'],
-    ['{"client_id":"hunter2"}', 'it has no client_secret'],
-  ])('a secret that is %j is service_unavailable: the log has its name, and not its content', async (stored, what) => {
-    values.set('login', stored);
-    const error = await (await load()).loginProvider().catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'service_unavailable' });
-    expect(error.cause.message).toBe(`secret login is not filled in: ${what}`);
-    expect(error.cause.cause).toBeUndefined();
+    ['{"client":"hunter2"}', 'it has no client_'],
+  ])('that is %j is service_unavailable: the log has its name, and not its content', async (stored, what) => {
+    values.set('login', stored).set('/login-provider', stored);
+    const { loginClientSecret, loginProvider } = await load();
+    for (const [read, named] of [
+      [loginClientSecret, 'secret login'],
+      [loginProvider, 'parameter /login-provider'],
+    ] as const) {
+      const error = await read().catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: 'service_unavailable' });
+      expect(error.cause.message).toContain(`${named} is not filled in: ${what}`);
+      expect(error.cause.message).not.toContain('hunter2');
+      expect(error.cause.cause).toBeUndefined();
+    }
   });
 
   test('is read again at once when it was not filled in', async () => {
-    const { loginProvider } = await load();
+    const { loginClientSecret } = await load();
     values.set('login', 'made up');
-    await expect(loginProvider()).rejects.toMatchObject({ code: 'service_unavailable' });
-    values.set('login', '{"client_id":"a","client_secret":"b"}');
-    expect(await loginProvider()).toMatchObject({ clientId: 'a' });
+    await expect(loginClientSecret()).rejects.toMatchObject({ code: 'service_unavailable' });
+    values.set('login', '{"client_secret":"b"}');
+    expect(await loginClientSecret()).toBe('b');
   });
 
   test('is service_unavailable while it cannot be read', async () => {

@@ -127,7 +127,7 @@ describe('an attempt to log in', () => {
 });
 
 describe('a callback that is not the answer to this browser is refused before the provider is asked:', () => {
-  test.each<[string, string, (started: ReturnType<typeof begin>) => Attempt & { started?: object }]>([
+  test.each<readonly [string, string, (started: ReturnType<typeof begin>) => Attempt & { started?: object }]>([
     ['without a state', 'login_failed', () => ({ parameters: { state: undefined } })],
     ['with an empty state', 'login_failed', () => ({ parameters: { state: [''] } })],
     ['with two states', 'login_failed', ({ state }) => ({ parameters: { state: [state, 'x'] } })],
@@ -145,6 +145,9 @@ describe('a callback that is not the answer to this browser is refused before th
     ['with a refusal', 'access_denied', () => ({ parameters: { error: ['access_denied'] } })],
     ['with another error', 'login_failed', () => ({ parameters: { error: ['server_error'] } })],
     ['from another issuer', 'login_failed', () => ({ parameters: { iss: ['https://attacker.example'] } })],
+    ...['iss', 'error', 'scope', 'error_description'].map(
+      (name) => [`with two values of ${name}`, 'login_failed', () => ({ parameters: { [name]: ['a', 'a'] } })] as const,
+    ),
     ['a second too late', 'expired', () => ({ now: NOW + 601_000 })],
   ])('%s: %s', async (_, code, change) => {
     const started = begin();

@@ -46,7 +46,6 @@ export async function startForgingProvider(): Promise<ForgingProvider> {
   const forging: ForgingProvider = {
     provider: {
       clientId: 'our-client',
-      clientSecret: 'our-secret',
       issuer: 'https://issuer.example',
       authorizationEndpoint: `${address}/authorize`,
       tokenEndpoint: `${address}/token`,

@@ -97,6 +97,7 @@ export async function logIn(attempt: Attempt = {}, started = begin(attempt)): Pr
 export function finish(attempt: Attempt, started: { state: string; cookies: Cookie[] }): Promise<LoginOutcome> {
   const setting = {
     provider: { ...forging.provider, ...attempt.provider },
+    clientSecret: 'our-secret',
     appUrl: attempt.appUrl ?? APP_URL,
     allowed: attempt.allowed ?? EVERYBODY,
     accounts,

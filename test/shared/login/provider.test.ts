@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { accountIdOf } from '../../../shared/login/identity.ts';
-import { isGoogle, issuerSpellings, parseLoginProvider } from '../../../shared/login/provider.ts';
+import { isGoogle, issuerSpellings, parseClientSecret, parseLoginProvider } from '../../../shared/login/provider.ts';
 
-const CLIENT = { client_id: 'id', client_secret: 'secret' };
+const CLIENT = { client_id: 'id' };
 const LOCAL = {
   issuer: 'http://127.0.0.1:9000',
   authorization_endpoint: 'http://127.0.0.1:9000/auth',
@@ -10,11 +10,10 @@ const LOCAL = {
   jwks_uri: 'http://127.0.0.1:9000/jwks',
 };
 
-test('a secret that has only a client means the provider Google', () => {
+test('a parameter that has only a client means the provider Google', () => {
   const provider = parseLoginProvider(CLIENT);
   expect(provider).toEqual({
     clientId: 'id',
-    clientSecret: 'secret',
     issuer: 'https://accounts.google.com',
     authorizationEndpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
     tokenEndpoint: 'https://oauth2.googleapis.com/token',
@@ -37,11 +36,17 @@ test('an endpoint without TLS may be on this machine, by its name or its address
   }
 });
 
-describe('an incomplete or wrong secret is refused with the name of the field, without its value:', () => {
+test('the secret of the client is a text', () => {
+  expect(parseClientSecret({ client_secret: 'secret' })).toBe('secret');
+  for (const wrong of [{}, { client_secret: '' }, { client_secret: 7 }]) {
+    expect(() => parseClientSecret(wrong)).toThrow('it has no client_secret');
+  }
+});
+
+describe('an incomplete or wrong parameter is refused with the name of the field, without its value:', () => {
   test.each([
     ['when it is empty', {}, 'client_id'],
-    ['without the client’s secret', { client_id: 'hunter2' }, 'client_secret'],
-    ['with an empty client’s secret', { client_id: 'hunter2', client_secret: '' }, 'client_secret'],
+    ['with the client’s secret', { ...CLIENT, client_secret: 'hunter2' }, 'client_secret'],
     ['with a number for text', { ...CLIENT, client_id: 5 }, 'client_id'],
     ...Object.keys(LOCAL).map(
       (name) =>
