@@ -1,5 +1,9 @@
+import { ROUTES } from '../../functions/routes.ts';
+import { throttleOf } from '../../infra/constructs/gateway-stage.ts';
 import { prod } from '../../infra/stages/prod.ts';
 import { CONFIGURABLE_LIMITS, DELETED_BYTES_KEPT_DAYS, readLimits } from '../../shared/contract/limits.ts';
+import { methodsOf } from '../../shared/contract/route.ts';
+import type { Route } from '../../shared/route.ts';
 import { ASSUMPTIONS } from './assumptions.ts';
 import { type Cost, costOf, costOfRequests, METERED, totalOf } from './costs.ts';
 import { LOOKED_UP, REGION } from './prices.ts';
@@ -105,7 +109,8 @@ export function worstSearch(): string {
 }
 
 /**
- * What one account, and one stranger at one address, can cost in a day. This is with the default limits and the firewall of `prod`. An
+ * What one account, one stranger at one address, and strangers at any number of addresses can cost in a day. The last are stopped only by the
+ * throttles of the gateway. This is with the default limits and the firewall of `prod`. An
  * account cannot read more than its partition gives, so it cannot make as many of the dearest searches as its limit of lists allows.
  */
 export function costsOfWorstDays(): Table {
@@ -140,9 +145,19 @@ export function costsOfWorstDays(): Table {
     ['downloads, cached', count(downloads), ofRequests('downloadCached', downloads)],
     ['bytes downloaded at 1 Gbit/s', gigabytes(read), costOf('edgeToViewer', read / GB)],
   ];
+  const logins = throttledPerDay([ROUTES.startLogin, ROUTES.finishLogin]);
+  const all = throttledPerDay(Object.values(ROUTES));
+  const strangers: Row[] = [
+    ['logins, as many as the gateway admits', count(logins), ofRequests('limited', logins)],
+    ['all other routes, as many as the gateway admits', count(all - logins), ofRequests('stranger', all - logins)],
+  ];
   return {
     head: ['Who and what', 'In a day', 'Cost'],
-    rows: [...sumUp('One account', account), ...sumUp('One stranger', stranger)],
+    rows: [
+      ...sumUp('One account', account),
+      ...sumUp('One stranger', stranger),
+      ...sumUp('Strangers at many addresses', strangers),
+    ],
   };
 }
 
@@ -152,6 +167,15 @@ function sumUp(who: string, parts: readonly Row[]): string[][] {
   const sum = parts.reduce((total, [, , usd]) => total + usd, 0);
   const rows = parts.map(([what, amount, usd]) => [`${who}: ${what}`, amount, dollars(usd)]);
   return [...rows, [`**${who}, together**`, '', `**${dollars(sum)}**`]];
+}
+
+/** How many requests the gateway admits to these routes in a day, from all clients together. */
+function throttledPerDay(routes: readonly Route[]): number {
+  const perSecond = routes.reduce(
+    (sum, route) => sum + methodsOf(route).length * throttleOf(route).throttlingRateLimit,
+    0,
+  );
+  return perSecond * DAY_MINUTES * 60;
 }
 
 /** How many requests the firewall admits from one address in a day. The limits of the firewall are for five minutes. */

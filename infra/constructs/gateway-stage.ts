@@ -34,6 +34,10 @@ export const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
 /** The throttle of routes that are not counted, and of all other paths and methods. */
 const OTHER_ROUTES: Throttle = { throttlingRateLimit: 50, throttlingBurstLimit: 50 };
 
+export function throttleOf({ rateClass }: Route): Throttle {
+  return rateClass === undefined ? OTHER_ROUTES : THROTTLES[rateClass];
+}
+
 /**
  * One log line per request. The route is the template of the path, such as `/api/v1/files/{id}`. So the line contains no id, name or query
  * string. It has no address or header either. The function's own line with the same request id names the account. A missing value is `-`,
@@ -58,25 +62,35 @@ export const GATEWAY_STAGE = 'live';
 /**
  * The settings of the gateway's stage: throttling and access log.
  * @param stage  is part of the name of the metric, because a metric filter cannot give its metric a fixed dimension.
- * @returns the settings, the name of the access log, and a metric that counts throttled requests. The gateway's own metrics count only all 4xx
- *   together.
+ * @returns the settings, the name of the access log, and metrics that count throttled requests, and those of the login alone. The gateway's
+ *   own metrics count only all 4xx together.
  */
 export function gatewayStage(
   scope: Construct,
   stage: StageName,
-): { options: apigateway.StageOptions; throttles: cloudwatch.Metric; accessLogName: string } {
+): {
+  options: apigateway.StageOptions;
+  throttles: cloudwatch.Metric;
+  loginThrottles: cloudwatch.Metric;
+  accessLogName: string;
+} {
   const accessLogName = fixedName(stage, 'gateway');
   const accessLog = new logs.LogGroup(scope, 'AccessLog', {
     logGroupName: accessLogName,
     retention: logs.RetentionDays.ONE_MONTH,
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const throttles = accessLog.addMetricFilter('Throttles', {
-    filterPattern: logs.FilterPattern.stringValue('$.gateway_response', '=', 'THROTTLED'),
-    metricNamespace: METRIC_NAMESPACE,
-    metricName: `GatewayThrottles-${stage}`,
-  });
-  return { options: stageOptions(accessLog), throttles: throttles.metric(), accessLogName };
+  const isThrottled = logs.FilterPattern.stringValue('$.gateway_response', '=', 'THROTTLED');
+  const isLogin = logs.FilterPattern.stringValue('$.route', '=', `GET ${ROUTES.startLogin.path}*`);
+  const metricOf = (id: string, metricName: string, filterPattern: logs.IFilterPattern) =>
+    accessLog.addMetricFilter(id, { filterPattern, metricNamespace: METRIC_NAMESPACE, metricName }).metric();
+  const throttles = metricOf('Throttles', `GatewayThrottles-${stage}`, isThrottled);
+  const loginThrottles = metricOf(
+    'LoginThrottles',
+    `LoginThrottles-${stage}`,
+    logs.FilterPattern.all(isThrottled, isLogin),
+  );
+  return { options: stageOptions(accessLog), throttles, loginThrottles, accessLogName };
 }
 
 function stageOptions(accessLog: logs.LogGroup): apigateway.StageOptions {
@@ -85,10 +99,7 @@ function stageOptions(accessLog: logs.LogGroup): apigateway.StageOptions {
     ...OTHER_ROUTES,
     methodOptions: Object.fromEntries(
       Object.values<Route>(ROUTES).flatMap((route) =>
-        methodsOf(route).map((method) => [
-          `${route.path}/${method}`,
-          route.rateClass === undefined ? OTHER_ROUTES : THROTTLES[route.rateClass],
-        ]),
+        methodsOf(route).map((method) => [`${route.path}/${method}`, throttleOf(route)]),
       ),
     ),
     accessLogDestination: new apigateway.LogGroupLogDestination(accessLog),

@@ -74,6 +74,11 @@ export const ALARMS = {
     meaning:
       'The gateway refuses requests with 429, because all clients together send more to one route than that route admits. Clients within their own limits are refused as well.',
   },
+  LoginThrottles: {
+    urgency: 'page',
+    meaning:
+      'For some minutes, the gateway refuses logins with 429: all clients together begin more than 50 logins a second. A few strangers can do that, and then almost nobody can log in. Sessions and keys go on working.',
+  },
   FailedEvents: {
     urgency: 'ticket',
     meaning:

@@ -163,6 +163,12 @@ export class Alarms extends Construct {
       from: 1,
       periods: [2, 3],
     });
+    // A login asks without a credential, so the gateway cannot tell a stranger's flood from the people who want to log in.
+    this.addNotifyingAlarm('LoginThrottles', {
+      metric: this.#watched.api.loginThrottles.with({ period: Duration.minutes(1), statistic: 'Sum' }),
+      from: 1,
+      periods: [3, 5],
+    });
   }
 
   private watchDirectUploads(): void {

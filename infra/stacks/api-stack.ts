@@ -58,6 +58,8 @@ export class ApiStack extends Stack {
   readonly failedEvents: string;
   /** The metric that counts requests that the gateway refused because a route had too many. */
   readonly gatewayThrottles: cloudwatch.Metric;
+  /** The same, of the steps of a login alone. */
+  readonly loginThrottles: cloudwatch.Metric;
   readonly #functions: Record<string, lambda.Function> = {};
   readonly #queue: sqs.Queue;
   readonly #props: ServiceStackProps;
@@ -76,8 +78,9 @@ export class ApiStack extends Stack {
     acceptFindings(this.#queue, {
       SQS3: 'This is the dead-letter queue itself; nothing consumes it',
     });
-    const { options, throttles, accessLogName } = gatewayStage(this, stage);
+    const { options, throttles, loginThrottles, accessLogName } = gatewayStage(this, stage);
     this.gatewayThrottles = throttles;
+    this.loginThrottles = loginThrottles;
     this.restApi = new apigateway.RestApi(this, 'Api', {
       description: 'File hosting API',
       // The name is a dimension of the gateway's metrics, so each stage has its own.

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { costsOfIdleMonth, costsOfWorstDays } from '../../docs/costs/cost-tables.ts';
 import { costOf, costOfRequests, METERED, totalOf } from '../../docs/costs/costs.ts';
 import { PRICES } from '../../docs/costs/prices.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
+import { ROUTES } from '../../functions/routes.ts';
+import { throttleOf } from '../../infra/constructs/gateway-stage.ts';
+import { ALARMS } from '../../infra/operations/alarm-list.ts';
 import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
 import { startTestService } from '../support/service.ts';
 import { LOW_LIMIT, meterUse } from './metered-use.ts';
@@ -32,8 +36,23 @@ test('the worst days are computed from the default limits and the firewall of th
       ['One account: deleted bytes, stored for 7 days', '376 GB'],
       ['One account: refused by the limiter', (288 * 5_000 - 1_440 * 420).toLocaleString('en-US')],
       ['One stranger: requests with an unknown key', '1,440,000'],
+      ['Strangers at many addresses: logins, as many as the gateway admits', (4 * 50 * 86_400).toLocaleString('en-US')],
     ]),
   );
+});
+
+test('the guide and the alarm say how many requests of strangers stop a route', () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
+  const { startLogin, finishLogin, getFile, deleteFile, listFiles, uploadFile, createUpload } = ROUTES;
+  const said = (pattern: RegExp) => Number(pattern.exec(guide)?.[1]);
+  for (const [pattern, ...routes] of [
+    [/^\| (\d+) starts of logins, or \1 callbacks \|/m, startLogin, finishLogin],
+    [/^\| (\d+) to one of the other routes, such as details or deletions/m, getFile, deleteFile],
+    [/^\| (\d+) lists, \1 forms up to 4 MiB, or \1 tickets \|/m, listFiles, uploadFile, createUpload],
+  ] as const) {
+    for (const route of routes) expect(said(pattern)).toBe(throttleOf(route).throttlingRateLimit);
+  }
+  expect(ALARMS.LoginThrottles.meaning).toContain(`${throttleOf(startLogin).throttlingRateLimit} logins a second`);
 });
 
 test('the dearest searches of an account read no more than its partition gives', () => {

@@ -16,7 +16,7 @@ import { uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
 import { rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService } from '../support/service.ts';
-import { onlySynthesized } from '../support/synthesized.ts';
+import { onlySynthesized, synthesized } from '../support/synthesized.ts';
 import { withFault } from '../support/with-fault.ts';
 
 /**
@@ -141,16 +141,24 @@ function placesTaken(StreamingPlaces: number): MetricValue[] {
  * The values that the metric filter of the access log writes for one request. `type` is the type of response that the gateway answered
  * with.
  */
-async function throttles(type: string): Promise<MetricValue[]> {
+async function throttles(type: string, path = '/api/v1/files'): Promise<MetricValue[]> {
   const { Properties: stage } = await onlySynthesized('Api', 'AWS::ApiGateway::Stage');
-  const { Properties: filter } = await onlySynthesized('Api', 'AWS::Logs::MetricFilter');
+  const filters = await synthesized('Api', 'AWS::Logs::MetricFilter');
   const { Format } = stage.AccessLogSetting as { Format: string };
-  const [, field = '', wanted] = /^\{ \$\.(\w+) = "(\w+)" \}$/.exec(String(filter.FilterPattern)) ?? [];
-  const line = JSON.parse(Format.replace('$context.error.responseType', type)) as Record<string, string>;
-  const [made] = filter.MetricTransformations as [{ MetricNamespace: string; MetricName: string; MetricValue: string }];
-  if (line[field] !== wanted) return [];
-  const { MetricNamespace: namespace, MetricName: metric, MetricValue } = made;
-  return [{ namespace, metric, dimensions: {}, at: NOW, value: Number(MetricValue) }];
+  const text = Format.replace('$context.error.responseType', type)
+    .replace('$context.httpMethod', 'GET')
+    .replace('$context.resourcePath', path);
+  const line = JSON.parse(text) as Record<string, string>;
+  return filters.flatMap(({ Properties: { FilterPattern, MetricTransformations } }) => {
+    const terms = [...String(FilterPattern).matchAll(/\$\.(\w+) = "([^"]+)"/g)];
+    expect(terms.length).toBeGreaterThan(0);
+    const isMet = ([, field = '', wanted = '']: RegExpExecArray) =>
+      wanted.endsWith('*') ? line[field]?.startsWith(wanted.slice(0, -1)) : line[field] === wanted;
+    if (!terms.every(isMet)) return [];
+    const [made] = MetricTransformations as [{ MetricNamespace: string; MetricName: string; MetricValue: string }];
+    const { MetricNamespace: namespace, MetricName: metric, MetricValue } = made;
+    return [{ namespace, metric, dimensions: {}, at: NOW, value: Number(MetricValue) }];
+  });
 }
 
 const nothing = () => [];
@@ -221,6 +229,10 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
   GatewayThrottles: {
     starts: async () => repeated(await throttles('THROTTLED'), { every: 5, last: 10 }),
     stays: async () => repeated(await throttles('ACCESS_DENIED'), { every: 5, last: 10 }),
+  },
+  LoginThrottles: {
+    starts: async () => repeated(await throttles('THROTTLED', '/api/v1/auth/google/callback'), { every: 1, last: 3 }),
+    stays: async () => repeated(await throttles('THROTTLED'), { every: 1, last: 5 }),
   },
   FailedEvents: {
     starts: () => ofAws('FailedEvents', { ApproximateNumberOfMessagesVisible: 1 }, 5),

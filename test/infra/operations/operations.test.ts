@@ -82,9 +82,10 @@ test('the alarms on our own metrics use metrics that the functions write, with t
   const own = (await alarms()).flatMap(metricsOf).filter(({ Namespace }) => Namespace === METRIC_NAMESPACE);
   const written = own.filter(({ MetricName = '' }) => Object.hasOwn(METRICS, MetricName));
   for (const { Dimensions } of written) expect(Dimensions).toContainEqual({ Name: 'Stage', Value: 'local' });
-  // The only other metric is made from the access log of the gateway.
+  // The only other metrics are made from the access log of the gateway.
   expect(own.filter((metric) => !written.includes(metric)).map(({ MetricName }) => MetricName)).toEqual([
     'GatewayThrottles-local',
+    'LoginThrottles-local',
   ]);
 });
 

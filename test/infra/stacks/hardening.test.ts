@@ -44,6 +44,22 @@ const WILDCARDS: readonly [holder: RegExp, actions: RegExp][] = [
   [/^(AWSCDKWebFunctionAssetBucket|Uploads)Policy/, /^s3:(DeleteObject|GetBucket|List)\*$/],
 ];
 
+/**
+ * The roles whose trust has no condition on `aws:SourceAccount`. A service that does not send it could not assume the role any more, and
+ * nothing would tell. AWS documents these roles without a condition.
+ */
+const WITHOUT_SOURCE_ACCOUNT: readonly RegExp[] = [
+  // The documents of Web Functions do not say what Lambda sends when it assumes their role.
+  /^Streaming Role\w+ lambda\.amazonaws\.com$/,
+  // AWS::ApiGateway::Account: one role for all gateways of the account.
+  /^Api ApiCloudWatchRole\w+ apigateway\.amazonaws\.com$/,
+  // S3 User Guide, "Setting up permissions for live replication"; Backup Developer Guide, "IAM service roles".
+  /^Data UploadsReplicationRole\w+ s3\.amazonaws\.com$/,
+  /^Backup Role\w+ backup\.amazonaws\.com$/,
+  // CDK's own helpers have no option for it. They run only during a deployment.
+  /^\w+ (Custom|AWSCDKWebFunctionAsset)\w+ lambda\.amazonaws\.com$/,
+];
+
 const inlineOnly = await synthesizeStage('local', { streaming: 'off' });
 const production = await synthesizeStage('prod');
 afterAll(() => Promise.all([inlineOnly.remove(), production.remove()]));
@@ -97,6 +113,48 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     ]);
     expect(policies.filter(([, policy]) => policy !== 'redirect-to-https')).toEqual([['api/*', 'https-only']]);
     for (const { properties } of distributions) expect(properties.DistributionConfig.IPV6Enabled).toBe(false);
+  });
+
+  test('a role that a service assumes is for this AWS account alone, where the service says for whom it acts', async () => {
+    const roles = await resourcesOf(assembly(), 'AWS::IAM::Role');
+    const open = roles.flatMap(({ stack, logicalId, properties: { AssumeRolePolicyDocument: trust } }) =>
+      trust.Statement.flatMap(({ Principal, Condition }: Statement) => {
+        const { Service: service } = Principal as { Service?: string };
+        const isOurs = JSON.stringify(Condition) === '{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"}}}';
+        return service === undefined || isOurs ? [] : [`${stack.split('-')[2]} ${logicalId} ${service}`];
+      }),
+    );
+    expect(open.filter((role) => !WITHOUT_SOURCE_ACCOUNT.some((known) => known.test(role)))).toEqual([]);
+    expect(roles.length - open.length).toBeGreaterThan(15);
+  });
+
+  test('only what the guide lists can read the origin secret, and what starts a login reads no secret of the login', async () => {
+    const reads = (await resourcesOf(assembly(), 'AWS::IAM::Policy')).flatMap(({ properties }) =>
+      properties.PolicyDocument.Statement.flatMap(({ Action, Resource }: Statement) =>
+        Action === 'secretsmanager:GetSecretValue' || JSON.stringify(Action).includes('secretsmanager')
+          ? [{ role: String(properties.Roles[0].Ref), secret: JSON.stringify(Resource) }]
+          : [],
+      ),
+    );
+    const readersOf = (secret: string) =>
+      reads.flatMap(({ role, secret: read }) => (read.includes(secret) ? [role.replace(/Role[0-9A-F]{8}$/, '')] : []));
+    const isStreaming = !stage.includes('without streaming');
+    const guide = await readFile(join(import.meta.dirname, '../../../docs/operate.md'), 'utf8');
+    const [, listed = ''] = /^\| The functions (.*), and the streaming function \| They compare it/m.exec(guide) ?? [];
+    const functions = [...listed.matchAll(/`(\w)(\w+)`/g)].map(
+      ([, first = '', rest]) => `${first.toUpperCase()}${rest}`,
+    );
+    // The role of the streaming function has no name of its own.
+    expect(readersOf('OriginSecret').toSorted()).toEqual([...functions, ...(isStreaming ? [''] : [])].toSorted());
+    expect(readersOf('LoginClientSecret')).toEqual(['FinishLogin']);
+    // The values that CloudFormation itself puts into resources.
+    const { templates } = await loadAssembly(assembly());
+    const resolved = Object.entries(templates).flatMap(([name, { Resources }]) =>
+      Object.values(Resources).flatMap(({ Type, Properties }) =>
+        JSON.stringify(Properties ?? {}).includes('{{resolve:secretsmanager:') ? [`${name.split('-')[2]} ${Type}`] : [],
+      ),
+    );
+    expect(resolved.toSorted()).toEqual(['Edge AWS::ApiGateway::ApiKey', 'Edge AWS::CloudFront::Distribution']);
   });
 
   test('every bucket is private, and requires TLS', async () => {
