@@ -1,5 +1,5 @@
 import type { LOGIN_ERRORS } from '../../shared/contract/login-errors.ts';
-import type { FailureCode } from './api/failure.ts';
+import type { FailureCode } from './api/failure-code.ts';
 
 /** All texts of the dashboard, in English. A translation is another file of this shape. */
 export const strings = {

@@ -225,7 +225,7 @@ export const VERDICTS: Readonly<Record<string, Verdict>> = {
     'No address in a request is fetched; the addresses of the provider are in a secret.',
     [
       'test/shared/login/provider.test.ts',
-      'an incomplete or wrong secret is refused with the name of the field, without its value:',
+      'an incomplete or wrong parameter is refused with the name of the field, without its value:',
     ],
   ),
   '1.3.7': none('no template injection', NO_INTERPRETER('templates at run time')),
@@ -768,7 +768,7 @@ export const VERDICTS: Readonly<Record<string, Verdict>> = {
   '13.2.2': met('least privilege', 'A role for each function, and each granted action is used.', GRANTS, WILDCARDS),
   '13.2.3': met('no default credentials', 'Secrets are generated or filled in by the operator.', [
     'test/shared/login/provider.test.ts',
-    'an incomplete or wrong secret is refused with the name of the field, without its value:',
+    'an incomplete or wrong parameter is refused with the name of the field, without its value:',
   ]),
   '13.2.4': unmet(
     'a list of outside systems',

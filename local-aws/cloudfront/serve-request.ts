@@ -12,7 +12,7 @@ import { acceptedEncodings } from './origin-request.ts';
 import { unroutedError } from './own-answers.ts';
 import { newRequestId, readViewerRequest, type ViewerRequest } from './viewer-request.ts';
 
-/** One answered request, for the log. It holds no secrets: no query and no headers. */
+/** One answered request, for the log. It holds no secrets: no query, and only two headers of the answer. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface AnsweredRequest {
   readonly milliseconds: number;
   /** The `X-Request-Id` of the answer, if it has one. */
   readonly requestId?: string;
-  /** Why CloudFront itself answered with an error, if it did. */
+  /** Why CloudFront itself answered with an error, or the `Error-Detail` of the answer. */
   readonly failure?: string;
 }
 
@@ -93,7 +93,7 @@ function logWhenClosed(
   const started = performance.now();
   const bytesBefore = socket.bytesWritten;
   response.once('close', () => {
-    const { failure, headers } = answer() ?? {};
+    const { headers, failure = headers && header(headers, 'error-detail') } = answer() ?? {};
     const requestId = headers && header(headers, 'x-request-id');
     log({
       method: message.method ?? '',

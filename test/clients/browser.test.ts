@@ -5,6 +5,7 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as Client from '../../clients/typescript/src/index.ts';
+import { FileHosting } from '../../clients/typescript/src/index.ts';
 import { HAS_BROWSER, openAs, sharedBrowser, slowUploads, type Visit, visit } from '../support/browser.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
@@ -54,6 +55,22 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
     expect(reports.at(-1)).toEqual({ sentBytes: size, totalBytes: size, attempt: 1 });
     const { body } = await account.bySession.request('GET', '/auth/me');
     expect(body).toMatchObject({ file_count: 1, storage_used_bytes: size });
+    await here.leave();
+  });
+
+  test('sends the content of a ticket without a key', async () => {
+    const { here, page, account } = await open();
+    const by = new FileHosting({ url: service.urls.root_url, key: account.key });
+    const ticket = await by.createTicket({ name: 'a.bin', size: 300_000 });
+    const sent = await page.evaluate(async (given) => {
+      const { uploadTo } = (globalThis as unknown as { client: typeof Client }).client;
+      const reports: Client.Progress[] = [];
+      await uploadTo(given, new Blob([new Uint8Array(300_000).fill(7)]), { onProgress: (one) => reports.push(one) });
+      return reports;
+    }, ticket);
+    expect([sent.at(0)?.sentBytes, sent.at(-1)?.sentBytes]).toEqual([0, 300_000]);
+    const file = await by.complete(ticket.id);
+    expect(await (await fetch(file.url)).arrayBuffer()).toEqual(new Uint8Array(300_000).fill(7).buffer);
     await here.leave();
   });
 

@@ -3,13 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import * as client from '../../clients/typescript/src/index.ts';
 import { FileHosting, type FileRecord, type Progress, type UploadSource } from '../../clients/typescript/src/index.ts';
 import { FORM_FILE_MAX_BYTES } from '../../clients/typescript/src/upload.ts';
 import { borrowTestService, startTestService, type TestAccount } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
+const LARGE_TICKET = 300_000;
 
 const service = await borrowTestService();
 const account = await service.newAccount();
@@ -93,13 +94,69 @@ describe('upload', () => {
     ['directly', () => patterned(LARGE)],
     ['as a stream', () => inPieces(patterned(LARGE), 65_536)],
   ] as const)('reports progress that grows to its end, %s', async ([, source]) => {
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 100));
     const reports: Progress[] = [];
     const { size_bytes } = await hosting.upload(source(), { onProgress: (progress) => reports.push(progress) });
+    vi.restoreAllMocks();
     const sent = reports.map(({ sentBytes }) => sentBytes);
     expect(sent).toEqual([...new Set(sent)].toSorted((a, b) => a - b));
     expect(sent.length).toBeGreaterThan(4);
     expect(sent.at(-1)).toBe(size_bytes);
     expect(new Set(reports.map(({ attempt }) => attempt))).toEqual(new Set([1]));
+  });
+
+  test('reports only the beginning and the end of what is sent within a tenth of a second', async () => {
+    const at = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(at);
+    for (const source of [patterned(300_000), patterned(LARGE), inPieces(patterned(LARGE), 65_536)]) {
+      const sent: number[] = [];
+      const { size_bytes } = await hosting.upload(source, { onProgress: ({ sentBytes }) => sent.push(sentBytes) });
+      expect(sent).toEqual([0, size_bytes]);
+    }
+    vi.restoreAllMocks();
+  });
+
+  test.for([
+    ['in a form', () => new Blob(['x'])],
+    ['directly', () => patterned(LARGE)],
+    ['as a stream', () => inPieces(patterned(LARGE), 65_536)],
+  ] as const)('aborted in its first onProgress, %s, sends nothing', async ([, source]) => {
+    const fresh = await service.newAccount();
+    const stop = new AbortController();
+    const sent: number[] = [];
+    const onProgress = ({ sentBytes }: Progress) => {
+      sent.push(sentBytes);
+      stop.abort();
+    };
+    const by = new FileHosting({ url: service.urls.root_url, key: fresh.key });
+    await expect(by.upload(source(), { signal: stop.signal, onProgress })).rejects.toMatchObject({ code: 'aborted' });
+    expect(sent).toEqual([0]);
+    expect(await by.usage()).toMatchObject({ file_count: 0, storage_used_bytes: 0 });
+  });
+
+  test.for([
+    ['in a form', () => new Blob(['x'])],
+    ['directly', () => patterned(LARGE)],
+    ['as a stream', () => inPieces(patterned(LARGE), 65_536)],
+  ] as const)(
+    'with a used key, %s, says that it is a replay, and whether the file was deleted',
+    async ([, source], { task }) => {
+      const options = { name: 'a', idempotencyKey: task.id };
+      const { id, ...first } = await hosting.upload(source(), options);
+      expect(first).toMatchObject({ isReplay: false, isDeleted: false });
+      expect(await hosting.upload(source(), options)).toMatchObject({ id, isReplay: true, isDeleted: false });
+      await hosting.delete(id);
+      expect(await hosting.upload(source(), options)).toMatchObject({ id, isReplay: true, isDeleted: true });
+    },
+  );
+
+  test.for([
+    ['', undefined, 'file.bin'],
+    ['text/plain', undefined, 'file.txt'],
+    ['', '', 'file.bin'],
+  ] as const)('gives empty content of the type "%s" without a name (%s) the name %s', async ([type, name, stored]) => {
+    expect(await hosting.upload(new Blob([], { type }), { name })).toMatchObject({ name: stored, size_bytes: 0 });
   });
 
   test.for([
@@ -166,6 +223,144 @@ describe('upload', () => {
     } finally {
       await small.close();
     }
+  });
+});
+
+describe('a ticket', () => {
+  const content = patterned(LARGE_TICKET);
+  const create = () => hosting.createTicket({ name: 'a.bin', type: 'image/png', size: content.length });
+
+  test('takes content without a key, once, and becomes a file', async () => {
+    const ticket = await create();
+    await expect(hosting.complete(ticket.id)).rejects.toMatchObject({ code: 'upload_incomplete', status: 409 });
+    const sent: Progress[] = [];
+    await client.uploadTo(ticket, new Blob([content]), { onProgress: (progress) => sent.push(progress) });
+    expect(sent.at(-1)).toEqual({ sentBytes: content.length, totalBytes: content.length, attempt: 1 });
+    await expect(client.uploadTo(ticket, content)).rejects.toMatchObject({ code: 'invalid_request', status: 412 });
+    const file = await hosting.complete(ticket.id);
+    expect(file).toMatchObject({ name: 'a.bin', mime_type: 'image/png', size_bytes: content.length });
+    expect((await contentOf(file)).equals(content)).toBe(true);
+  });
+
+  test('counts as used when the answer to an attempt was lost', async () => {
+    const ticket = await create();
+    let lost = 0;
+    const losing: client.Fetch = async (url, options) => {
+      const answer = await fetch(url, options);
+      if (lost++ === 0) throw new TypeError('the connection was lost');
+      return answer;
+    };
+    await client.uploadTo(ticket, content, { fetch: losing });
+    expect(lost).toBe(2);
+    expect(await hosting.complete(ticket.id)).toMatchObject({ size_bytes: content.length });
+  });
+
+  test.for([
+    ['other content', { size: 1 }, /another size/, 'Create a ticket for this content.'],
+    ['an expired ticket', { isLate: true }, /expired/, 'Create another ticket.'],
+    [
+      'a cancelled ticket',
+      { isCancelled: true },
+      /used or cancelled/,
+      'Complete the upload, or create another ticket.',
+    ],
+  ] as const)('refuses %s, and says what to do', async ([, how, message, advice]) => {
+    const ticket = await create();
+    if ('isCancelled' in how) await hosting.cancel(ticket.id);
+    const expired: client.Fetch = async () =>
+      new Response('<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>', { status: 403 });
+    const options = 'isLate' in how ? { fetch: expired } : {};
+    const sent = client.uploadTo(ticket, 'size' in how ? new Blob(['x']) : content, options);
+    await expect(sent).rejects.toMatchObject({ message: expect.stringMatching(message), advice });
+    await hosting.cancel(ticket.id);
+  });
+
+  test('with a used key is the same ticket, and then the file', async ({ task }) => {
+    const options = { name: 'a', size: 3, idempotencyKey: task.id };
+    const [first, again] = [await hosting.createTicket(options), await hosting.createTicket(options)];
+    expect(again.id).toBe(first.id);
+    if (!('upload' in again)) return expect.fail('it is no file yet');
+    await client.uploadTo(again, new Blob(['abc']));
+    await hosting.complete(first.id);
+    expect(await hosting.createTicket(options)).toMatchObject({ id: first.id, isReplay: true, isDeleted: false });
+  });
+});
+
+describe('download', () => {
+  const content = patterned(200_000);
+  /** Cuts each of the first answers of a link behind so many bytes, and changes or records the requests. */
+  function cutting(
+    cuts: number[],
+    change: (url: string, options: RequestInit, at: number) => Promise<Response> = fetch,
+  ) {
+    const ranges: (string | null)[] = [];
+    const using: client.Fetch = async (url, options) => {
+      const headers = new Headers(options.headers);
+      ranges.push([headers.get('range'), headers.get('if-range') && 'if-range'].filter(Boolean).join(' '));
+      const answer = await change(url, options, ranges.length);
+      const cut = cuts[ranges.length - 1];
+      if (cut === undefined) return answer;
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      let isOver = false;
+      const body = new ReadableStream({
+        pull(controller) {
+          if (isOver) return controller.error(new TypeError('cut'));
+          isOver = true;
+          controller.enqueue(bytes.subarray(0, cut));
+        },
+      });
+      return new Response(body, answer);
+    };
+    return { ranges, by: new FileHosting({ url: service.urls.root_url, key: account.key, fetch: using }) };
+  }
+  const bytesOf = async (stream: ReadableStream<Uint8Array>) => Buffer.from(await new Response(stream).arrayBuffer());
+
+  test('gives the bytes of a file, also of an empty one, and goes on after lost connections', async () => {
+    const [empty, file] = [await hosting.upload(new Blob([])), await hosting.upload(content)];
+    expect((await bytesOf(hosting.download(empty))).length).toBe(0);
+    const { by, ranges } = cutting([100_000, 50_000]);
+    expect((await bytesOf(by.download(file))).equals(content)).toBe(true);
+    expect(ranges).toEqual(['bytes=0-', 'bytes=100000- if-range', 'bytes=150000- if-range']);
+  });
+
+  test('continues an earlier download', async () => {
+    const file = await hosting.upload(content);
+    let start: client.DownloadPoint | undefined;
+    await hosting
+      .download(file, { onStart: (point) => (start = point) })
+      .getReader()
+      .read();
+    const after = { bytes: 150_000, etag: start?.etag };
+    expect((await bytesOf(hosting.download(file, { after }))).equals(content.subarray(150_000))).toBe(true);
+    expect((await bytesOf(hosting.download(file, { after: { ...after, bytes: content.length } }))).length).toBe(0);
+    const other = { ...after, etag: '"other"' };
+    await expect(bytesOf(hosting.download(file, { after: other }))).rejects.toMatchObject({ code: 'unreadable' });
+  });
+
+  test.for([
+    ['deleted', 'not_found', async () => Response.json({ error: 'not_found' }, { status: 404 })],
+    ['replaced by a file of the same size', 'unreadable', fetch],
+    ['replaced by a shorter file', 'unreadable', fetch],
+  ] as const)('fails when its file is %s after a lost connection', async ([how, code, answer]) => {
+    const file = await hosting.upload(content);
+    const size = how.endsWith('shorter file') ? 120_000 : content.length;
+    const other = await hosting.upload(patterned(size).fill('x'));
+    // A server that ignores If-Range.
+    const change = async (url: string, { headers, ...options }: RequestInit, at: number) => {
+      const { 'If-Range': _, ...kept } = headers as Record<string, string>;
+      return at === 1 ? fetch(url, { ...options, headers: kept }) : answer(other.url, { ...options, headers: kept });
+    };
+    const { by } = cutting([100_000], change as typeof fetch as never);
+    await expect(bytesOf(by.download(file))).rejects.toMatchObject({ code, isTemporary: false });
+  });
+
+  test('ends when it is aborted', async () => {
+    const file = await hosting.upload(content);
+    const stop = new AbortController();
+    const reader = hosting.download(file, { signal: stop.signal }).getReader();
+    await reader.read();
+    stop.abort();
+    await expect(reader.read()).rejects.toMatchObject({ code: 'aborted' });
   });
 });
 
@@ -277,6 +472,21 @@ describe('errors', () => {
     ['an empty id', () => hosting.get('')],
   ] as const)('have the code invalid_argument for a call with %s', async ([, call]) => {
     await expect((async () => call())()).rejects.toMatchObject({ code: 'invalid_argument', status: undefined });
+  });
+
+  test.for([
+    [418, '{"error":"teapot_empty"}', 'teapot_empty', false],
+    [400, '{"error":"constructor"}', 'constructor', false],
+    [503, '{"error":"moon_phase"}', 'moon_phase', true],
+    [400, '{"error":"Bad Request"}', 'invalid_response', false],
+    [400, '{"error":{"code":1}}', 'invalid_response', false],
+  ] as const)('of status %i with the body %s have the code %s', async ([status, body, code, isTemporary]) => {
+    const by = new FileHosting({
+      url: 'http://localhost',
+      fetch: async () => new Response(body, { status }),
+      retries: 0,
+    });
+    await expect(by.list()).rejects.toMatchObject({ code, status, isTemporary, advice: expect.stringMatching(/\w/) });
   });
 
   test('name the path of a file that cannot be read', async () => {

@@ -714,7 +714,11 @@ async function flakyLink(link: string, cuts: number[], arrived: () => number | P
   const server = createServer(async ({ method, url, headers }, response) => {
     const { range = '', 'if-range': ifRange = '' } = headers;
     requests.push([method, range, ifRange && 'if-range'].filter(Boolean).join(' '));
-    const own = { ...(range && { range, 'if-range': String(ifRange) }), 'accept-encoding': 'identity' };
+    const own = {
+      ...(range && { range }),
+      ...(ifRange && { 'if-range': String(ifRange) }),
+      'accept-encoding': 'identity',
+    };
     const answer = await fetch(new URL(url ?? '', link), { method: method ?? 'GET', headers: own });
     const content = Buffer.from(await answer.arrayBuffer());
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
@@ -800,7 +804,7 @@ describe('get', () => {
       });
       expect(await once(child, 'close')).toEqual([0, null]);
       expect((output === '-' ? printed : await readFile(output)).equals(content)).toBe(true);
-      expect(link.requests).toEqual(['HEAD', 'GET', 'GET bytes=100000- if-range', 'GET bytes=150000- if-range']);
+      expect(link.requests).toEqual(['GET bytes=0-', 'GET bytes=100000- if-range', 'GET bytes=150000- if-range']);
     }
     expect(await readdir(home)).toEqual(['large.bin']);
   });
@@ -816,7 +820,7 @@ describe('get', () => {
     const args = ['get', String(body.id), '-o', join(home, 'large.bin')];
     const terminal = inTerminal(args, as(account, proxy.url));
     await terminal.shows(/33 %/);
-    await expect.poll(() => link.requests.length).toBe(3);
+    await expect.poll(() => link.requests.length).toBe(2);
     terminal.type(CTRL_C);
     expect(await terminal.ended).toBe(130);
     expect(terminal.screen.replaceAll('\n', ' ')).toMatch(

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkTypes, newProject } from '../support/project.ts';
 import { borrowTestService, type TestService } from '../support/service.ts';
@@ -43,9 +43,9 @@ async function nodes(): Promise<string[]> {
 }
 
 /** Runs a program with a new account of the service. @returns what it has printed. */
-async function runProgram(node: string, code: string): Promise<string> {
+async function runProgram(node: string, code: string, extension = 'mjs'): Promise<string> {
   const { key } = await service.newAccount();
-  const file = join(project, `program-${Math.random()}.mjs`);
+  const file = join(project, `program-${Math.random()}.${extension}`);
   await writeFile(file, code);
   const env = { PATH: process.env.PATH, FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
   const { stdout, stderr } = await run(node, [file], { cwd: project, env });
@@ -92,6 +92,30 @@ describe('the package', () => {
        export const codes = (error: FileHostingError): 'stalled' | undefined => error.code === 'stalled' ? error.code : undefined;`,
     );
     await checkTypes(project, 'typed.ts');
+  });
+
+  test('is required by CommonJS programs in each Node, and their types are checked', async () => {
+    const program = `import { FileHosting, uploadTo } from 'file-hosting-client';
+      const hosting = new FileHosting({ fetch });
+      void (async () => {
+        const file = await hosting.upload(new Blob(['abc']));
+        const ticket = await hosting.createTicket({ name: 'a.txt', size: 3 });
+        await uploadTo(ticket, new Blob(['abc']), { fetch });
+        await hosting.complete(ticket.id);
+        let text = '';
+        for await (const bytes of hosting.download(file)) text += Buffer.from(bytes);
+        console.log(text, (await hosting.list()).total);
+      })();`;
+    await symlink(join(PACKAGE, '../../node_modules/undici'), join(project, 'node_modules/undici'));
+    await writeFile(join(project, 'typed.cts'), `import { fetch } from 'undici';\n${program}`);
+    for (const resolution of [
+      ['--module', 'node16'],
+      ['--module', 'preserve', '--moduleResolution', 'bundler'],
+    ]) {
+      await checkTypes(project, ...resolution, '--skipLibCheck', 'false', 'typed.cts');
+    }
+    const { code } = await transform(program, { format: 'cjs' });
+    for (const node of await nodes()) expect((await runProgram(node, code, 'cjs')).trim()).toBe('abc 2');
   });
 
   test('uploads, lists and deletes in each Node, with a clock that is off by an hour', async () => {

@@ -8,6 +8,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, sharedBrowser, visit } from '../support/browser.ts';
 import { inherited } from '../support/inherited.ts';
+import { newProject } from '../support/project.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/browser');
@@ -137,5 +138,54 @@ describe.runIf(HAS_BROWSER)('the example of an upload widget', () => {
     ]) {
       expect((await fetch(address + path, { method })).status).toBe(404);
     }
+  });
+});
+
+describe.runIf(HAS_BROWSER)('the example of a web app', () => {
+  test('uploads with a ticket of its server, without a key in the page, and can be stopped', async () => {
+    const [service, browser, project] = await Promise.all([borrowTestService(), sharedBrowser(), newProject()]);
+    const { key, byKey } = await service.newAccount();
+    const example = join(EXAMPLES, '../web-app');
+    for (const name of ['index.html', 'server.mjs', 'page.js'])
+      await copyFile(join(example, name), join(project, name));
+    const outfile = join(project, 'built/page.js');
+    await build({ entryPoints: [join(project, 'page.js')], bundle: true, format: 'esm', outfile, logLevel: 'error' });
+    await copyFile(join(project, 'index.html'), join(project, 'built/index.html'));
+    const env = {
+      ...inherited(),
+      FILE_HOSTING_URL: service.urls.root_url,
+      FILE_HOSTING_KEY: key,
+      PAGE: join(project, 'built'),
+      PORT: '0',
+    };
+    const child = spawn(process.execPath, [join(project, 'server.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    const url = await new Promise<string>((resolve) => lines.once('line', resolve));
+    const here = await visit(browser, { isFirst: true });
+    const { page } = here;
+    const texts: string[] = [];
+    page.on('request', (request) => texts.push(request.url(), JSON.stringify(request.headers())));
+    await page.goto(url);
+    const buffer = Buffer.alloc(5_000_000, 'x');
+    await page.locator('#file').setInputFiles({ name: 'film.txt', mimeType: 'text/plain', buffer });
+    const link = page.locator('#text', { hasText: '/uploads/' });
+    await link.waitFor();
+    expect(Buffer.from(await (await fetch(await link.innerText())).arrayBuffer()).equals(buffer)).toBe(true);
+    expect(texts.filter((text) => text.includes(key))).toEqual([]);
+    const held = Promise.withResolvers<void>();
+    await page.route(/X-Amz-Signature/, async (route) => {
+      if (route.request().method() !== 'PUT') return route.fallback();
+      held.resolve();
+    });
+    await page.locator('#file').setInputFiles({ name: 'b.txt', mimeType: 'text/plain', buffer });
+    await held.promise;
+    await page.locator('#stop').click();
+    await page.locator('#text', { hasText: 'aborted' }).waitFor();
+    const { body: usage } = await byKey.request('GET', '/usage');
+    expect(usage).toMatchObject({ file_count: 1, storage_used_bytes: buffer.length });
+    await here.leave();
+    child.kill();
+    await rm(project, { recursive: true });
+    await service.close();
   });
 });

@@ -20,7 +20,12 @@ export async function newProject(): Promise<string> {
   await mkdir(installed);
   await writeFile(join(project, 'package.json'), '{"type":"module"}');
   await writeFile(join(installed, 'package.json'), await readFile(join(PACKAGE, 'package.json')));
-  await run(COMPILER, ['-p', PACKAGE, '--outDir', join(installed, 'dist')]);
+  const builds = [
+    ['-p', PACKAGE, '--outDir', join(installed, 'dist')],
+    ['-p', join(PACKAGE, 'tsconfig.cjs.json'), '--outDir', join(installed, 'dist/cjs')],
+  ];
+  await Promise.all(builds.map((build) => run(COMPILER, build)));
+  await writeFile(join(installed, 'dist/cjs/package.json'), '{"type":"commonjs"}');
   await symlink(join(MODULES, '@types/node'), join(project, 'node_modules/@types/node'));
   await symlink(join(MODULES, 'undici-types'), join(project, 'node_modules/undici-types'));
   return project;

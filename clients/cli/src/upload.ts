@@ -1,4 +1,10 @@
-import { downloadUrl, type FileHosting, FileHostingError, type FileRecord } from '../../typescript/src/index.ts';
+import {
+  downloadUrl,
+  type FileHosting,
+  FileHostingError,
+  type FileRecord,
+  type UploadedFile,
+} from '../../typescript/src/index.ts';
 import { copyToClipboard } from './desktop.ts';
 import { Exit, printFailure } from './failure.ts';
 import { type FindFlags, findFiles, type LocalFile, wrongUse } from './find-files.ts';
@@ -92,7 +98,9 @@ async function sendAll(hosting: FileHosting, files: readonly LocalFile[], sendin
     for (const [at, file] of waiting) {
       if (over.isOver || signal.aborted) return;
       try {
-        const stored = await send(hosting, file, sending, over);
+        const { isReplay, isDeleted, ...stored } = await send(hosting, file, sending, over);
+        if (isDeleted) report.print(() => note(`${printable(file.path)}: this key's file has been deleted since.`));
+        else if (isReplay) report.print(() => note(`${printable(file.path)}: uploaded before, under this key.`));
         const record = flags.download ? { ...stored, url: downloadUrl(stored) } : stored;
         report.stored(file, record);
         left.delete(file);
@@ -177,7 +185,7 @@ async function send(
   file: LocalFile,
   { report, signal, flags: { type, idempotencyKey } }: Sending,
   over: Over,
-): Promise<FileRecord> {
+): Promise<UploadedFile> {
   const upload = new AbortController();
   return hosting.upload(await file.open(), {
     name: file.name,

@@ -1,5 +1,5 @@
 import { type ErrorCode, FileHostingError } from './error.ts';
-import { type FileRecord, type FilesPage, SERVICE_ERROR_CODES, type ServiceErrorCode } from './types.ts';
+import type { FileRecord, FilesPage } from './types.ts';
 
 /** A complete answer to a request. */
 export interface Answer {
@@ -52,14 +52,15 @@ export function pageIn(answer: Answer): FilesPage {
 /**
  * The error that an answer stands for.
  * @param code  the `error` of its body.
- * @param what  replaces the usual words for the code.
+ * @param what  replaces the usual words for the code; so does `advice`.
  */
-export function errorOf(answer: Answer, code: unknown, what?: string): FileHostingError {
+export function errorOf(answer: Answer, code: unknown, what?: string, advice?: string): FileHostingError {
   const { status } = answer;
   const isForeign = status >= 200 && status < 300 && !isCutOff(answer);
   const details = {
     status,
     what: isForeign ? 'This address does not answer as the service' : what,
+    advice,
     detail: answer.header('Error-Detail'),
     isFinal: isForeign,
     retryAfter: retryAfterOf(answer),
@@ -87,27 +88,26 @@ function isCutOff({ text }: Answer): boolean {
 }
 
 function codeOf(status: number, code: unknown): ErrorCode {
-  const known = SERVICE_ERROR_CODES.find((one) => one === code);
-  if (known) return known;
+  // A newer service may have codes that this client does not know.
+  if (status >= 400 && /^[a-z][a-z_\d]*$/.test(String(code ?? ''))) return code as ErrorCode;
   if (status === 429) return 'rate_limit_exceeded';
   return status >= 500 ? 'service_unavailable' : 'invalid_response';
 }
 
-/** What the error codes of the storage mean. Source: Amazon S3, "Error responses". */
-const STORAGE_CODES: Readonly<Record<string, ServiceErrorCode>> = {
-  RequestTimeout: 'service_unavailable',
-  SlowDown: 'service_unavailable',
-  OperationAborted: 'service_unavailable',
-  ConditionalRequestConflict: 'service_unavailable',
-  EntityTooLarge: 'file_too_large',
-  MissingContentLength: 'length_required',
-};
+/** The codes with which the storage refuses a request that may succeed later. Source: Amazon S3, "Error responses". */
+const BUSY = /^(?:RequestTimeout|SlowDown|OperationAborted|ConditionalRequestConflict)$/;
 
 /** The error for an answer of the storage to a PUT. The body of such an answer is XML. */
 export function storageErrorOf(answer: Answer): FileHostingError {
   const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(answer.text) ?? [];
   const { status } = answer;
-  const other = status === 403 ? 'forbidden' : status < 500 && code ? 'invalid_request' : undefined;
-  const known = STORAGE_CODES[code] ?? other;
-  return errorOf(answer, known, code && `The storage answered ${code}`);
+  const refused = status === 403 ? 'forbidden' : status < 500 && code ? 'invalid_request' : undefined;
+  const large = code === 'EntityTooLarge' && 'file_too_large';
+  const known = BUSY.test(code) ? 'service_unavailable' : large || refused;
+  const [what, advice] = /expired/i.test(answer.text)
+    ? ['The ticket has expired', 'Create another ticket.']
+    : code === 'SignatureDoesNotMatch'
+      ? [`The ticket is for content of another size: ${code}`, 'Create a ticket for this content.']
+      : [code && `The storage answered ${code}`];
+  return errorOf(answer, known, what, advice);
 }

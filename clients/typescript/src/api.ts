@@ -1,5 +1,6 @@
 import { type Answer, jsonOf, retryAfterOf } from './answer.ts';
 import type { FileHostingError } from './error.ts';
+import type { Fetch } from './fetch-with.ts';
 import { Pace } from './pace.ts';
 import { type Repetition, type RetryOptions, retry } from './retry.ts';
 import { type Exchange, send } from './send.ts';
@@ -21,21 +22,27 @@ export interface CallOptions extends RequestOptions, Repetition {
   readonly doneStatus?: number;
 }
 
+/** How requests are sent. */
+export interface Connecting {
+  /** Used instead of the platform's `fetch`. In a browser, uploads then report progress only at the end of each attempt. */
+  readonly fetch?: Fetch | undefined;
+  /** After this many seconds in which no byte moves, an attempt counts as failed. Default 60. */
+  readonly stallSeconds?: number | undefined;
+}
+
 /** Sends requests to the API of one service with one credential. */
 export class Api {
   readonly paces: Readonly<Record<RateClass, Pace>> = { uploads: new Pace(), lists: new Pace(), requests: new Pace() };
-  readonly fetch: typeof fetch | undefined;
+  readonly using: Connecting;
   readonly #url: string;
   readonly #key: string | undefined;
-  readonly #stallSeconds: number;
   #hasAnswered = false;
 
   /** @param url  ends in `/api/v1`. @param key  without it the browser sends the cookie of its session. */
-  constructor(url: string, key: string | undefined, using: { fetch?: typeof fetch | undefined; stallSeconds: number }) {
+  constructor(url: string, key: string | undefined, using: Connecting) {
     this.#url = url;
     this.#key = key;
-    this.fetch = using.fetch;
-    this.#stallSeconds = using.stallSeconds;
+    this.using = using;
   }
 
   /** Sends one request when the rate limit allows it. @throws FileHostingError when there is no answer. */
@@ -62,12 +69,7 @@ export class Api {
 
   /** Sends a request to any address, without the credential. */
   async send(exchange: Omit<Exchange, 'fetch' | 'stallSeconds' | 'isKnown'>): Promise<Answer> {
-    const answer = await send({
-      ...exchange,
-      fetch: this.fetch,
-      stallSeconds: this.#stallSeconds,
-      isKnown: this.#hasAnswered,
-    });
+    const answer = await send({ ...exchange, ...this.using, isKnown: this.#hasAnswered });
     this.#hasAnswered = true;
     return answer;
   }

@@ -1,6 +1,6 @@
-import { invalid } from './error.ts';
+import { chunksOf } from './chunks.ts';
+import { FileHostingError, invalid } from './error.ts';
 import { openPath, pathOf } from './open-path.ts';
-import { chunksOf } from './send.ts';
 
 /**
  * What can be uploaded. A string is the path of a file. Paths and `file:` URLs work in Node, Deno and Bun, but not in browsers. (To upload
@@ -32,7 +32,7 @@ export interface Description {
   readonly type?: string | undefined;
 }
 
-const UNKNOWN_TYPE = 'application/octet-stream';
+export const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
  * @throws FileHostingError `unreadable` when there is no file at the path, or the file cannot be read; `invalid_argument` for a source or a
@@ -69,4 +69,29 @@ async function* bytesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenera
     if (typeof chunk !== 'string' && !ArrayBuffer.isView(chunk)) throw invalid('A stream must give bytes or text');
     yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
   }
+}
+
+/** @throws FileHostingError `unreadable` when a stream has another size than `expected`. */
+export function checkSize(expected: number | undefined, actual: number): void {
+  if (expected === undefined || actual === expected) return;
+  const what = `The stream has ${actual > expected ? 'more than' : 'only'} ${Math.min(actual, expected)} of ${expected} bytes`;
+  throw new FileHostingError('unreadable', { what });
+}
+
+/** Reads a stream until it ends or has more than `limit` bytes. */
+export async function readStart(
+  { chunks }: StreamContent,
+  limit: number,
+): Promise<{ start: Uint8Array[]; isOver: boolean }> {
+  const start: Uint8Array[] = [];
+  for (let bytes = 0; bytes <= limit; ) {
+    const { done, value } = await chunks.next().catch((cause: unknown) => {
+      throw cause instanceof FileHostingError ? cause : new FileHostingError('unreadable', { cause });
+    });
+    if (done) return { start, isOver: true };
+    // A copy, because some streams use their buffer again.
+    start.push(value.slice());
+    bytes += value.byteLength;
+  }
+  return { start, isOver: false };
 }

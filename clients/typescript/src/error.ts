@@ -8,6 +8,7 @@ import type { ServiceErrorCode } from './types.ts';
  * - `invalid_response`: the answer is not one of the service, for example the page of a proxy.
  * - `unreadable`: the content could not be read, or changed while it was read.
  * - `invalid_argument`: the call is wrong; nothing was stored.
+ * A newer service may answer with a code that is in neither list.
  */
 export type ErrorCode =
   | ServiceErrorCode
@@ -21,8 +22,8 @@ export type ErrorCode =
 /** The longest wait for a rate limit. A longer `Retry-After` lasts until midnight UTC, and means that the bytes of the day are used up. */
 export const LONGEST_WAIT_SECONDS = 600;
 
-/** What happened, and what to do about it. */
-const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>> = {
+/** What happened, and what to do about it. For the codes of the service that are not here, see {@link wordsFor}. */
+const WORDS = {
   invalid_request: ['The service does not accept the request', 'Check the parameters of the call.'],
   unauthorized: ['The API key or session is not valid', 'Create an API key in the dashboard, or log in again.'],
   storage_limit_exceeded: ['The account has no room for the file', 'Delete files that are not needed any more.'],
@@ -35,19 +36,12 @@ const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>
     'Revoke a key that is not needed any more.',
   ],
   not_found: ['There is no such thing in this account', 'Check the id, and the account that the key belongs to.'],
-  method_not_allowed: ['The address does not know this kind of request', 'Check the url of the service.'],
   upload_incomplete: ['The bytes of the upload have not arrived', 'Upload the file again.'],
   idempotency_conflict: ['The idempotency key was used for another file', 'Use a new idempotency key for each file.'],
-  length_required: ['The request has no length', 'Check the proxy between you and the service.'],
   file_too_large: ['The file is larger than the service accepts', 'Make the file smaller, or split it.'],
-  unsupported_media_type: [
-    'The service does not accept a request of this type',
-    'Check the proxy between you and the service.',
-  ],
   rate_limit_exceeded: ['Too many requests', 'Wait as long as `retryAfter` says, then try again.'],
   internal_error: ['The service failed', 'Try again; if it goes on, tell the operator the request id.'],
   service_unavailable: ['The service is busy or down', 'Try again in a minute.'],
-  timeout: ['The service took too long', 'Try again in a minute.'],
   network_error: ['The connection failed', 'Check the connection and the url of the service, then try again.'],
   stalled: ['The connection moves no bytes', 'Check the connection, then try again.'],
   aborted: ['The call was aborted', 'Nothing needs to be done.'],
@@ -57,25 +51,26 @@ const WORDS: Readonly<Record<ErrorCode, readonly [what: string, advice: string]>
   ],
   unreadable: [
     'The content could not be read to its end, or changed meanwhile',
-    'Check that it still exists, then upload it again; if it keeps changing, upload a copy.',
+    'Check that it still exists, then upload it again, or a copy of it.',
   ],
   invalid_argument: ['The call is wrong', 'Correct the call.'],
-};
+} satisfies Partial<Record<ErrorCode, Words>>;
 
-const TEMPORARY: readonly ErrorCode[] = [
-  'rate_limit_exceeded',
-  'internal_error',
-  'service_unavailable',
-  'timeout',
-  'network_error',
-  'stalled',
-];
+type Words = readonly [what: string, advice: string];
+
+/** An error that has no words of its own gets those of its status. The service itself says more in the detail of a refusal. */
+function wordsFor(code: ErrorCode, status = 0): Words {
+  if (Object.hasOwn(WORDS, code)) return WORDS[code as keyof typeof WORDS];
+  return status < 500 ? WORDS.invalid_request : WORDS.internal_error;
+}
+
+/** The codes that are temporary whatever the status of the answer: there was none, or the storage answered. */
+const TEMPORARY: readonly ErrorCode[] = ['service_unavailable', 'network_error', 'stalled'];
 
 export interface ErrorDetails {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
-  readonly uploadId?: string | undefined;
   readonly cause?: unknown;
   /** What happened, instead of the words for the code. */
   readonly what?: string | undefined;
@@ -100,24 +95,23 @@ export class FileHostingError extends Error {
    * The id of the unfinished upload that a call with an `idempotencyKey` of the caller has left in the service. The same call continues
    * this upload; `cancel(uploadId)` frees the storage that is reserved for it.
    */
-  readonly uploadId: string | undefined;
+  readonly uploadId: string | undefined = undefined;
   /** What a person should do, in a sentence or two. */
   readonly advice: string;
   readonly #isFinal: boolean;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    const { status, requestId, retryAfter, uploadId, cause, what, detail, advice, isFinal = false } = details;
+    const { status, requestId, retryAfter, cause, what, detail, advice, isFinal = false } = details;
     const isDayUsedUp = code === 'rate_limit_exceeded' && (retryAfter ?? 0) > LONGEST_WAIT_SECONDS;
     const [usual, usualAdvice] = isDayUsedUp
       ? ['The account has used up its bytes of the day', 'Try again after midnight UTC.']
-      : WORDS[code];
+      : wordsFor(code, status);
     super(`${what ?? usual}${detail ? `: ${detail}` : ''} (${[code, status].filter(Boolean).join(', ')}).`, { cause });
     this.name = 'FileHostingError';
     this.code = code;
     this.status = status;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
-    this.uploadId = uploadId;
     this.advice = advice ?? usualAdvice;
     this.#isFinal = isFinal;
   }
@@ -129,7 +123,9 @@ export class FileHostingError extends Error {
   get isTemporary(): boolean {
     if (this.#isFinal || (this.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) return false;
     // A 2xx whose body cannot be parsed was cut off on its way.
-    return TEMPORARY.includes(this.code) || (this.code === 'invalid_response' && (this.status ?? 0) < 300);
+    const { code, status = 0 } = this;
+    const isCutOff = code === 'invalid_response' && status < 300;
+    return isCutOff || status === 429 || status >= 500 || TEMPORARY.includes(code);
   }
 }
 
@@ -140,18 +136,11 @@ export function invalid(what: string): FileHostingError {
   return new FileHostingError('invalid_argument', { what });
 }
 
-export function abortedError(signal: AbortSignal): FileHostingError {
-  return new FileHostingError('aborted', { cause: signal.reason });
+/** @throws FileHostingError `aborted`. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortedError(signal);
 }
 
-/** A copy of the error with other advice or an `uploadId`. */
-export function withDetails(
-  error: FileHostingError,
-  more: Pick<ErrorDetails, 'advice' | 'uploadId'>,
-): FileHostingError {
-  const { code, status, requestId, retryAfter, cause, advice } = error;
-  const isFinal = !error.isTemporary;
-  const same = new FileHostingError(code, { status, requestId, retryAfter, cause, advice, isFinal, ...more });
-  same.message = error.message;
-  return same;
+export function abortedError(signal: AbortSignal): FileHostingError {
+  return new FileHostingError('aborted', { cause: signal.reason });
 }

@@ -1,11 +1,13 @@
 import { pageIn, recordIn } from './answer.ts';
-import { Api, type CallOptions, type Method } from './api.ts';
-import type { UploadSource } from './content.ts';
+import { Api, type CallOptions, type Connecting, type Method } from './api.ts';
+import { UNKNOWN_TYPE, type UploadSource } from './content.ts';
+import { type DownloadOptions, download } from './download.ts';
 import { FileHostingError, invalid } from './error.ts';
-import type { UploadOptions } from './job.ts';
+import { newJob, type UploadedFile, type UploadOptions } from './job.ts';
 import { listAll } from './list-all.ts';
 import type { Pace } from './pace.ts';
 import { type RetryOptions, retry } from './retry.ts';
+import { askForTicket, type OpenTicket, ticketIn } from './send-directly.ts';
 import type {
   ApiKey,
   ApiKeys,
@@ -19,7 +21,7 @@ import type {
 } from './types.ts';
 import { upload } from './upload.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends Partial<Connecting> {
   /**
    * The address of the service, with or without `/api/v1`. The default is the variable `FILE_HOSTING_URL`, or in a browser the
    * origin of the page.
@@ -27,12 +29,16 @@ export interface ClientOptions {
   readonly url?: string | undefined;
   /** The API key. The default is the variable `FILE_HOSTING_KEY`, or in a browser the session that is logged in. */
   readonly key?: string | undefined;
-  /** Used instead of the platform's `fetch`. In a browser, uploads then report progress only at the end of each attempt. */
-  readonly fetch?: typeof fetch | undefined;
-  /** After this many seconds in which no byte moves, an attempt counts as failed. Default 60. */
-  readonly stallSeconds?: number | undefined;
   /** How often a call is repeated after failed attempts, unless the call sets its own number. Default 5. */
   readonly retries?: number | undefined;
+}
+
+/** What the content of a ticket will be. */
+export interface TicketOptions extends Pick<UploadOptions, 'name' | 'type' | 'idempotencyKey'>, RetryOptions {
+  /** The size of the content, in bytes. The ticket takes no other. */
+  readonly size: number;
+  /** The SHA-256 of the content, in base64. The ticket then takes no other content. */
+  readonly checksumSha256?: string | undefined;
 }
 
 export interface ListOptions extends RetryOptions {
@@ -50,7 +56,7 @@ export class FileHosting {
   /** What the rate limit of uploads allows, as the answers so far have reported it. */
   readonly uploadPace: Pick<Pace, 'secondsFor'>;
 
-  constructor({ url, key, fetch, stallSeconds = 60, retries }: ClientOptions = {}) {
+  constructor({ url, key, fetch, stallSeconds, retries }: ClientOptions = {}) {
     const secret = (key ?? variable('FILE_HOSTING_KEY'))?.trim() || undefined;
     if (secret !== undefined && !/^[!-~]+$/.test(secret)) throw invalid('The key has a character that no key can have');
     this.#api = new Api(addressOf(url ?? variable('FILE_HOSTING_URL')), secret, { fetch, stallSeconds });
@@ -64,8 +70,36 @@ export class FileHosting {
    * @param source  a path, Blob, File, bytes, or a stream. At most 4 MiB of a stream are kept in memory. A browser cannot send while it
    *   reads, so in a browser the whole stream is read first.
    */
-  upload(source: UploadSource, options: UploadOptions = {}): Promise<FileRecord> {
+  upload(source: UploadSource, options: UploadOptions = {}): Promise<UploadedFile> {
     return upload(this.#api, source, this.#with(options));
+  }
+
+  /**
+   * Creates a ticket, with which `uploadTo` sends content without a key, for example in a page. With an `idempotencyKey` of an earlier
+   * ticket the result is this ticket, with a new URL, or the file that it has become.
+   */
+  createTicket(options: TicketOptions & { readonly idempotencyKey?: undefined }): Promise<OpenTicket>;
+  createTicket(options: TicketOptions): Promise<OpenTicket | UploadedFile>;
+  createTicket(options: TicketOptions): Promise<OpenTicket | UploadedFile> {
+    const { name = '', type, size: size_bytes, checksumSha256: checksum_sha256 } = options;
+    const job = newJob(this.#api, this.#with(options));
+    const json = { name, mime_type: type || UNKNOWN_TYPE, size_bytes, ...(checksum_sha256 && { checksum_sha256 }) };
+    return retry(async () => ticketIn(await askForTicket(job, json, job), job), job);
+  }
+
+  /** Makes a file of the content that was sent with a ticket. */
+  complete(ticketId: string, options: RetryOptions = {}): Promise<FileRecord> {
+    const [path, settings] = [`${pathOf('/uploads', ticketId)}/complete`, this.#with(options)];
+    return retry(async () => recordIn(await this.#api.request('POST', path, settings)), settings);
+  }
+
+  /**
+   * Downloads a file, beginning with the first read. After a lost connection the download continues where it was, and never mixes the bytes
+   * of two files. The stream fails with a `FileHostingError`: `not_found` when the file was deleted, `unreadable` when the link gives
+   * another file than before.
+   */
+  download(file: Pick<FileRecord, 'url' | 'size_bytes'>, options: DownloadOptions = {}): ReadableStream<Uint8Array> {
+    return download(this.#api.using, file, this.#with(options));
   }
 
   /** One page of the files, newest first. */
@@ -95,11 +129,13 @@ export class FileHosting {
     await this.#call('DELETE', pathOf('/files', id), { ...options, doneStatus: 404 });
   }
 
-  /** Cancels a direct upload that failed (`uploadId` of its error). If the upload has become a file meanwhile, the file is deleted. */
+  /** Cancels a ticket, or a direct upload that failed (`uploadId` of its error). If the upload has become a file meanwhile, the file is deleted. */
   async cancel(uploadId: string, options: RetryOptions = {}): Promise<void> {
     // After the first request the upload cannot become a file any more, so the second finds the file if there is one.
     for (const collection of ['/uploads', '/files']) {
-      await this.#call('DELETE', pathOf(collection, uploadId), { ...options, doneStatus: 404 });
+      await this.#call('DELETE', pathOf(collection, uploadId), options).catch((error: unknown) => {
+        if ((error as FileHostingError).code !== 'not_found') throw error;
+      });
     }
   }
 

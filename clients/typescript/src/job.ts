@@ -1,7 +1,10 @@
+import { type Answer, jsonOf, recordIn } from './answer.ts';
 import type { Api } from './api.ts';
 import type { Description } from './content.ts';
 import { invalid } from './error.ts';
+import { randomText } from './form.ts';
 import type { RetryOptions } from './retry.ts';
+import type { FileRecord } from './types.ts';
 
 /** The progress of one attempt. Within an attempt `sentBytes` never falls; the next attempt begins at 0 again. */
 export interface Progress {
@@ -21,6 +24,12 @@ export interface UploadOptions extends Description, RetryOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** @param isLast  true when the bytes are all that the attempt sends. */
+export type Report = (sentBytes: number, isLast?: boolean) => void;
+
+/** The time between two reports of progress. The first and the last report of an attempt come at once. */
+const REPORT_EVERY_MS = 100;
+
 /** One upload on its way. */
 export interface Job extends RetryOptions {
   readonly api: Api;
@@ -31,8 +40,8 @@ export interface Job extends RetryOptions {
    * True when the caller gave the key. Then the caller can call again with the same key, so a failed upload must not be removed.
    */
   readonly isKeyKnown: boolean;
-  /** Begins an attempt. @returns a function that reports the progress of the attempt. */
-  readonly begin: (totalBytes: number | undefined) => (sentBytes: number) => void;
+  /** Begins an attempt. @returns a function that reports the progress of the attempt, except the reports that come too fast. */
+  readonly begin: (totalBytes: number | undefined) => Report;
 }
 
 /** @throws FileHostingError `invalid_argument` for a key that cannot be sent. */
@@ -45,14 +54,17 @@ export function newJob(api: Api, { idempotencyKey, onProgress, ...options }: Upl
   const begin = (totalBytes: number | undefined) => {
     attempt++;
     let latest = -1;
-    return (bytes: number) => {
+    let next = Number.NEGATIVE_INFINITY;
+    return (bytes: number, isLast = false) => {
       const sentBytes = Math.min(Math.max(bytes, 0), totalBytes ?? bytes);
-      if (sentBytes <= latest) return;
+      const now = performance.now();
+      if (sentBytes <= latest || (now < next && sentBytes !== totalBytes && !isLast)) return;
       latest = sentBytes;
+      next = now + REPORT_EVERY_MS;
       onProgress?.({ sentBytes, totalBytes, attempt });
     };
   };
-  const key = idempotencyKey ?? randomKey();
+  const key = idempotencyKey ?? randomText();
   return { api, size, key, isKeyKnown: idempotencyKey !== undefined, begin, signal, retries, onWait };
 }
 
@@ -77,6 +89,26 @@ export async function undo(
   await api.call('DELETE', `/files/${id}`, removal()).catch(() => {});
 }
 
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** The file of an upload. */
+export interface UploadedFile extends FileRecord {
+  /** True when an earlier call with the same `idempotencyKey` has made the file, or an earlier attempt of this call. */
+  readonly isReplay: boolean;
+  /** True when the file of the earlier call has been deleted since, so that its link leads nowhere. */
+  readonly isDeleted: boolean;
+}
+
+/**
+ * The file of an upload in an answer. Nobody else has a key of the client's own, so its answers are no replays.
+ * @throws FileHostingError when the answer is an error, or has no record.
+ */
+export async function uploadedIn(
+  answer: Answer,
+  { api, isKeyKnown, signal, retries, onWait }: Job,
+  record = recordIn(answer),
+): Promise<UploadedFile> {
+  const isReplay = isKeyKnown && answer.header('Idempotency-Replayed') === 'true';
+  const now = isReplay && (await api.request('GET', `/files/${record.id}`, { signal, retries, onWait }));
+  const isDeleted = now && now.status === 404;
+  if (now && !isDeleted) jsonOf(now);
+  return { ...record, isReplay, isDeleted };
 }

@@ -1,16 +1,15 @@
-import { isRefusal, recordIn } from './answer.ts';
+import { isRefusal } from './answer.ts';
+import { PIECE_BYTES } from './chunks.ts';
 import type { Content } from './content.ts';
 import { formAround } from './form.ts';
-import { type Job, undo } from './job.ts';
+import { type Job, type UploadedFile, undo, uploadedIn } from './job.ts';
 import { retry } from './retry.ts';
-import { PIECE_BYTES } from './send.ts';
-import type { FileRecord } from './types.ts';
 
 /**
  * Sends content in a form. The form may be sent again: by the idempotency key the service recognizes the same upload.
  * @throws FileHostingError
  */
-export async function sendForm(job: Job, { blob, ...described }: Content): Promise<FileRecord> {
+export async function sendForm(job: Job, { blob, ...described }: Content): Promise<UploadedFile> {
   const { head, tail, headers } = formAround(described, job.key);
   const body = new Blob([head, blob, tail]);
   let mayBeStored = false;
@@ -18,13 +17,14 @@ export async function sendForm(job: Job, { blob, ...described }: Content): Promi
     const report = job.begin(blob.size);
     const before = mayBeStored;
     const onSent = (bytes: number) => {
-      mayBeStored ||= bytes + PIECE_BYTES >= body.size;
       report(bytes - head.byteLength);
+      // Before the first byte the caller can still abort the attempt.
+      mayBeStored ||= bytes + PIECE_BYTES >= body.size && !(bytes === 0 && signal?.aborted);
     };
     const request = { ...job, rate: 'uploads', body, content: blob, headers, signal, onSent } as const;
     const answer = await job.api.request('POST', '/files', request);
     if (isRefusal(answer)) mayBeStored = before;
-    const record = recordIn(answer);
+    const record = await uploadedIn(answer, job);
     report(blob.size);
     return record;
   };

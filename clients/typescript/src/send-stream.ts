@@ -1,10 +1,8 @@
-import { recordIn } from './answer.ts';
-import type { StreamContent } from './content.ts';
-import { abortedError, FileHostingError, withDetails } from './error.ts';
+import { checkSize, type StreamContent } from './content.ts';
+import { abortedError, FileHostingError } from './error.ts';
 import { formAround } from './form.ts';
-import { type Job, undo } from './job.ts';
+import { type Job, type UploadedFile, undo, uploadedIn } from './job.ts';
 import { retry } from './retry.ts';
-import type { FileRecord } from './types.ts';
 
 const NOT_REPEATED =
   'Nothing was stored. A stream can be read only once: upload it again, or give a path or Blob, which the client can repeat.';
@@ -16,7 +14,11 @@ const MAY_BE_STORED =
  * @param start  the beginning of the stream, which has been read already.
  * @throws FileHostingError, whose advice says whether the file may have been stored.
  */
-export async function sendStream(job: Job, content: StreamContent, start: readonly Uint8Array[]): Promise<FileRecord> {
+export async function sendStream(
+  job: Job,
+  content: StreamContent,
+  start: readonly Uint8Array[],
+): Promise<UploadedFile> {
   const { api, signal, size } = job;
   const form = new StreamForm(job, content, start);
   const stop = new AbortController();
@@ -25,9 +27,13 @@ export async function sendStream(job: Job, content: StreamContent, start: readon
   signal?.addEventListener('abort', onAbort);
   const settings = { ...job, signal: stop.signal, canRepeat: () => !form.isConsumed && job.retries !== 0 };
   const attempt = async () => {
-    const onSent = form.progress(job.begin(size));
+    const report = job.begin(size);
+    const onSent = form.progress(report);
     const { headers } = form;
-    return recordIn(await api.request('POST', '/files', { ...settings, rate: 'uploads', body: form, headers, onSent }));
+    const request = { ...settings, rate: 'uploads', body: form, headers, onSent } as const;
+    const file = await uploadedIn(await api.request('POST', '/files', request), job);
+    report(file.size_bytes, true);
+    return file;
   };
   try {
     const record = await retry(attempt, settings);
@@ -45,8 +51,8 @@ function finalError(error: unknown, { isConsumed, isSent }: StreamForm, signal: 
   if (!(error instanceof FileHostingError)) return error;
   const isLost = isConsumed && error.isTemporary;
   const final = signal?.aborted ? abortedError(signal) : error;
-  if (isLost && isSent) return withDetails(final, { advice: MAY_BE_STORED });
-  return isLost && final === error ? withDetails(error, { advice: NOT_REPEATED }) : final;
+  if (isLost && isSent) return Object.assign(final, { advice: MAY_BE_STORED });
+  return isLost && final === error ? Object.assign(error, { advice: NOT_REPEATED }) : final;
 }
 
 /**
@@ -101,11 +107,4 @@ class StreamForm implements AsyncIterable<Uint8Array> {
     this.isSent = true;
     yield this.#tail;
   }
-}
-
-/** @throws FileHostingError `unreadable` when a stream has another size than `expected`. */
-export function checkSize(expected: number | undefined, actual: number): void {
-  if (expected === undefined || actual === expected) return;
-  const what = `The stream has ${actual > expected ? 'more than' : 'only'} ${Math.min(actual, expected)} of ${expected} bytes`;
-  throw new FileHostingError('unreadable', { what });
 }

@@ -2,6 +2,7 @@ import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { FileRecord, FilesPage, Wait } from '../../../clients/typescript/src/index.ts';
+import { knownFailure } from '../api/failure.ts';
 import { FILES, profileQuery, refreshQueries } from '../api/queries.ts';
 import { formatDuration, formatNumber, percentOf } from '../format.ts';
 import { strings } from '../strings.ts';
@@ -107,12 +108,12 @@ export function DeleteFiles({ files, onClose }: DeleteFilesProps) {
 /** Says why the deletion waits, and how much longer. */
 function HeldFor({ code, until }: Held) {
   useEverySecond();
-  useEffect(() => announce(strings.failures[code]), [code]);
+  useEffect(() => announce(strings.failures[knownFailure(code)]), [code]);
   const seconds = (until - Date.now()) / 1_000;
   if (seconds <= 0) return null;
   return (
     <Text size="sm" c="dimmed">
-      {words.held(formatDuration(seconds), strings.failures[code])}
+      {words.held(formatDuration(seconds), strings.failures[knownFailure(code)])}
     </Text>
   );
 }

@@ -3,10 +3,12 @@ import {
   type FileRecord,
   type Profile,
   type Progress,
+  type Wait,
 } from '../../../clients/typescript/src/index.ts';
 import { INLINE_BODY_MAX_BYTES } from '../../../shared/contract/limits.ts';
 import { hosting } from '../api/client.ts';
-import { type FailureCode, failureOf } from '../api/failure.ts';
+import { failureOf, knownFailure } from '../api/failure.ts';
+import type { FailureCode } from '../api/failure-code.ts';
 import { nextEvent } from './next-event.ts';
 import { Speed } from './speed.ts';
 
@@ -264,7 +266,7 @@ export class UploadQueue {
       this.#change(id, { state: 'sending', sentBytes });
     };
     const hold = (failure: FailureCode) => this.#change(id, { state: 'held', failure, sentBytes: 0 });
-    const onWait = ({ code }: { code: FailureCode }) => hold(code);
+    const onWait = ({ code }: Wait) => hold(knownFailure(code));
     for (;;) {
       try {
         job.uploadId = undefined;
@@ -274,7 +276,7 @@ export class UploadQueue {
         job.uploadId = error.uploadId;
         const isOffline = error.code === 'network_error' && !navigator.onLine;
         if (!isOffline && error.code !== 'unauthorized') throw error;
-        hold(error.code);
+        hold(failureOf(error));
         if (!isOffline) this.#events.onError(error);
         await (isOffline ? nextEvent(window, 'online', signal) : nextEvent(this.#sessions, 'session', signal));
       }

@@ -100,6 +100,13 @@ describe('a start', () => {
     });
   });
 
+  test('prints with each request that is refused the reason which its answer gives', async () => {
+    const answer = await client(first.urls.base_url, { key }).postJson('/uploads', { name: 'a', mime_type: 'a/b' });
+    const reason = answer.headers.get('error-detail');
+    expect([answer.status, reason]).toEqual([400, expect.stringMatching(/size_bytes/)]);
+    await expect.poll(() => first.lines.filter((line) => line.endsWith(` (${reason})`))).toHaveLength(1);
+  });
+
   test('prints lines that upload a file without a browser when they are pasted', async () => {
     const ready = first.lines.findIndex((line) => line.startsWith('READY '));
     await expect.poll(() => first.lines.join('\n')).toContain('Ctrl-C stops');

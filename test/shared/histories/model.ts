@@ -117,7 +117,7 @@ export class Model extends Access {
     } else if (headers['Idempotency-Replayed'] === 'true') {
       agree(claim?.upload === upload, 'a replay of another upload');
       claim.isSure = true;
-      if (status === 201) this.#isFile(upload, body, true);
+      if (status === 201) this.#isFile(upload, body.file ?? body, true);
       else this.#isTicket(upload, body);
     } else {
       agree(status === (via === 'form' ? 201 : 202), `${status} is no answer to an upload`);
@@ -135,10 +135,11 @@ export class Model extends Access {
     }
   }
 
-  #isTicket(upload: Upload, { id, upload: { url, headers } }: UploadTicket): void {
+  #isTicket(upload: Upload, { id, upload: put }: UploadTicket): void {
+    agree(put, 'a ticket without a URL');
     agree(upload.id === undefined || upload.id === id, 'another ticket');
     const now = this.now();
-    Object.assign(upload, { id, put: { url, headers }, ticket: 'yes', signedAt: now });
+    Object.assign(upload, { id, put, ticket: 'yes', signedAt: now });
     Object.assign(upload, { endsFrom: now + ticketMs(upload), endsTo: now + ticketMs(upload) });
     this.#keepsLimits();
   }

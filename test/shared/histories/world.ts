@@ -113,7 +113,7 @@ export async function startWorld() {
     async logIn(accountId: string): Promise<Credential['header'] | undefined> {
       const { startSession } = await import('../../../shared/sessions/session.ts');
       await stores.accounts.upsert({ id: accountId, email: `${accountId}@example.com`, name: 'Somebody' }, clock.now());
-      const token = await startSession(stores.sessions, accountId).catch((error) => {
+      const token = await startSession(stores.sessions, { accountId, userAgent: '' }).catch((error) => {
         if (error.code !== 'unauthorized') throw error;
       });
       if (token === undefined) return undefined;
