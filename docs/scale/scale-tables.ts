@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { THROTTLES } from '../../infra/constructs/gateway-stage.ts';
-import { CONFIGURABLE_LIMITS } from '../../shared/contract/limits.ts';
-import { SHARDS } from '../../shared/files/shards.ts';
+import { CONFIGURABLE_LIMITS, SHARDS } from '../../shared/contract/limits.ts';
 import { ASSUMPTIONS } from '../costs/assumptions.ts';
 import type { Table } from '../costs/cost-tables.ts';
 import { costOf, costOfRequests, METERED, totalOf } from '../costs/costs.ts';

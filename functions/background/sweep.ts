@@ -7,7 +7,8 @@ import { releaseStore } from '../../shared/aws/release-store.ts';
 import { sealStore } from '../../shared/aws/seal-store.ts';
 import { ticketStore } from '../../shared/aws/ticket-store.ts';
 import { workStore } from '../../shared/aws/work-store.ts';
-import { type Sweeper, shardsOf } from '../../shared/files/shards.ts';
+import type { Sweeper } from '../../shared/contract/limits.ts';
+import { shardsOf } from '../../shared/files/shards.ts';
 import { type SweepReport, sweep } from '../../shared/files/sweep.ts';
 import { log } from '../../shared/log.ts';
 import { measure } from '../../shared/metrics.ts';
@@ -25,12 +26,12 @@ const stores = {
   work: workStore,
 };
 /** How many rows to look up at a time: for each shard of tickets, and for all other work together. */
-export const ROWS = 1_000;
+const ROWS = 1_000;
 /**
  * The sweep begins nothing in this last part of the function's time. A row usually takes less. If a row takes longer, the
  * function ends first, and a later sweep finishes the row.
  */
-export const MARGIN_MS = 15_000;
+const MARGIN_MS = 15_000;
 
 /**
  * A schedule runs this every minute. It finishes what uploads and deletions had left unfinished at the time of the scheduled event. When

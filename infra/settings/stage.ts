@@ -3,10 +3,10 @@ import {
   CONFIGURABLE_LIMITS,
   type LimitName,
   readLimits,
+  SHARDS,
   STREAMING_PLACES_PER_ENVIRONMENT,
 } from '../../shared/contract/limits.ts';
 import { EVERYONE } from '../../shared/env.ts';
-import { SHARDS } from '../../shared/files/shards.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import type { SecurityContact } from './security-text.ts';
 

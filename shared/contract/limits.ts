@@ -149,3 +149,18 @@ export const SESSION_IDLE_MS = 7 * DAY_MS;
 export const SESSION_MAX_MS = 30 * DAY_MS;
 /** A login must be finished within this time after its start. */
 export const LOGIN_ATTEMPT_MS = 10 * MINUTE_MS;
+
+/**
+ * The work of the sweeper has this many shards: partitions of tickets, partitions of the index of unfinished work, and ranges of the keys in
+ * the bucket. The number is fixed, because it is part of the keys of rows; decision 0045 says why it is large enough. How many sweepers
+ * share the shards is a setting.
+ */
+export const SHARDS = 64;
+
+/** One of several sweepers. */
+export interface Sweeper {
+  /** Its number, from 0. */
+  readonly sweeper: number;
+  /** How many there are, 1 to {@link SHARDS}. */
+  readonly sweepers: number;
+}

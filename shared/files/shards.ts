@@ -1,26 +1,12 @@
+import { SHARDS, type Sweeper } from '../contract/limits.ts';
 import { toBase62 } from '../ids.ts';
 import { UPLOADS_PREFIX } from './object-key.ts';
-
-/**
- * The work of the sweeper has this many shards: partitions of tickets, partitions of the index of unfinished work, and ranges of the keys in
- * the bucket. The number is fixed, because it is part of the keys of rows; decision 0045 says why it is large enough. How many sweepers
- * share the shards is a setting.
- */
-export const SHARDS = 64;
 
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** The shard of an account's rows. The ids of accounts are hashes, so their last digits spread the accounts evenly. */
 export function shardOf(accountId: string): number {
   return Number.parseInt(accountId.slice(-2), 16) % SHARDS;
-}
-
-/** One of several sweepers. */
-export interface Sweeper {
-  /** Its number, from 0. */
-  readonly sweeper: number;
-  /** How many there are, 1 to {@link SHARDS}. */
-  readonly sweepers: number;
 }
 
 /** The shards of a sweeper. Each shard has exactly one sweeper, for any number of sweepers. */

@@ -17,8 +17,10 @@ interface SweptTickets extends Readonly<Record<SweptKind, number>> {
   readonly oldestDueAt: number;
 }
 
-/** How many tickets to finish at the same time. All shards are swept at the same time, so that none waits for another. */
+/** How many tickets to finish at the same time, and of how many shards. */
 const CONCURRENCY = 64;
+const SHARDS_AT_ONCE = 16;
+const MINUTE_MS = 60_000;
 
 /**
  * Finishes the tickets that have ended. If a ticket is still pending, its reservation is given back first. Then the object that arrived and
@@ -45,11 +47,11 @@ export async function sweepTickets(
       log('error', 'ticket not swept; it is tried again', { fileId: ticket.id, ...describeError(error) });
     }
   };
-  const perShard = Math.floor(CONCURRENCY / shards.length);
+  const perShard = CONCURRENCY / Math.min(SHARDS_AT_ONCE, shards.length);
   const sweepShard = async (shard: number) => {
     try {
       for await (const tickets of stores.tickets.endedAt(shard, now, rows)) {
-        await eachOf(tickets, perShard, sweepOrFail);
+        await eachOf(tickets, Math.ceil(perShard), sweepOrFail);
         if (Date.now() >= deadlineAt) return;
       }
     } catch (error) {
@@ -57,7 +59,9 @@ export async function sweepTickets(
       log('error', 'tickets not read; the next sweep reads them', { shard, ...describeError(error) });
     }
   };
-  await Promise.all(shards.map(sweepShard));
+  // Every sweep begins with other shards, so that none waits for ever when there is more work than time.
+  const first = (Math.floor(now / MINUTE_MS) * SHARDS_AT_ONCE) % shards.length;
+  await eachOf([...shards.slice(first), ...shards.slice(0, first)], SHARDS_AT_ONCE, sweepShard);
   return { ...swept, failed, oldestDueAt };
 }
 

@@ -88,7 +88,7 @@ async function findDue(
   rows: number,
 ): Promise<{ items: WorkItem[] /** There may be more. */; hasMore: boolean }> {
   const perShard = Math.ceil(rows / shards.length);
-  const due = await Promise.all(shards.map((shard) => work.due(shard, now, perShard)));
+  const due = await eachOf(shards, CONCURRENCY, (shard) => work.due(shard, now, perShard));
   return {
     items: due.flat().sort((a, b) => a.dueAt - b.dueAt),
     hasMore: due.some(({ length }) => length === perShard),

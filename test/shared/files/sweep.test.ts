@@ -7,7 +7,7 @@ import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { firstEndOf } from '../../../shared/files/file.ts';
-import { ALL_SHARDS, rangeOf, SHARDS, shardOf, shardOfKey, shardsOf } from '../../../shared/files/shards.ts';
+import { ALL_SHARDS, rangeOf, shardOf, shardOfKey, shardsOf } from '../../../shared/files/shards.ts';
 import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
@@ -86,7 +86,7 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
     const { readUnits, writeUnits } = calls(mark);
     // Half a unit for each empty partition; the rows of the walk are read strongly.
-    expect({ readUnits, writeUnits }).toEqual({ readUnits: 2 * SHARDS * 0.5 + 2, writeUnits: 0 });
+    expect({ readUnits, writeUnits }).toEqual({ readUnits: 2 * ALL_SHARDS.length * 0.5 + 2, writeUnits: 0 });
     await sweepLater(service);
   });
 
@@ -133,12 +133,12 @@ describe('a sweep', () => {
 
   test('goes on while there is work, and begins nothing when its time is over', async () => {
     const accountId = await newAccount(service);
-    for (let i = 0; i < 2 * SHARDS + 1; i++) await newTicket(service, accountId, 1);
+    for (let i = 0; i < 2 * ALL_SHARDS.length + 1; i++) await newTicket(service, accountId, 1);
     const now = Date.now() + HOUR_MS;
-    const budget = { rows: SHARDS, deadlineAt: Date.now() + 60_000 };
+    const budget = { rows: ALL_SHARDS.length, deadlineAt: Date.now() + 60_000 };
     const late = await sweep(stores, { now, budget: { ...budget, deadlineAt: Date.now() } });
     expect(late.swept.ticket).toBe(0);
-    expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * SHARDS + 1);
+    expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * ALL_SHARDS.length + 1);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
