@@ -12,7 +12,7 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 const LINE_WIDTH = 120;
 
 /**
- * Writes the types of the TypeScript client: an interface for each schema of the document, and the list of its error codes.
+ * Writes the types of the TypeScript client: an interface for each schema of the document, and a type of its error codes.
  * We wrote this ourselves because openapi-typescript needs the compiler API of TypeScript 5, which TypeScript 7 does not have.
  * @returns the text of a module.
  * @throws Error for a schema that it cannot express.
@@ -25,15 +25,14 @@ export function clientTypes({ components: { schemas } }: OpenApiDocument): strin
   return [
     '// Made by `npm run generate` from the OpenAPI document of the service.\n',
     ...interfaces,
-    listOfCodes(error ?? {}),
-    'export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];\n',
+    typeOfCodes(error ?? {}),
   ].join('\n');
 }
 
-function listOfCodes({ properties }: Schema): string {
+function typeOfCodes({ properties }: Schema): string {
   const { error: { enum: codes = [] } = {} } = properties as { readonly error?: { readonly enum?: readonly string[] } };
-  const lines = codes.map((code) => `  '${code}',\n`);
-  return `/** The codes of the errors that the service answers with. */\nexport const SERVICE_ERROR_CODES = [\n${lines.join('')}] as const;\n`;
+  const lines = codes.map((code) => `\n  | '${code}'`);
+  return `/** The codes of the errors that the service answers with. */\nexport type ServiceErrorCode =${lines.join('')};\n`;
 }
 
 function typeOf(schema: Schema, indent: string): string {

@@ -25,7 +25,7 @@ export interface UploadOptions extends Description, RetryOptions {
 }
 
 /** @param isLast  true when the bytes are all that the attempt sends. */
-export type Report = (sentBytes: number, isLast?: boolean) => void;
+type Report = (sentBytes: number, isLast?: boolean) => void;
 
 /** The time between two reports of progress. The first and the last report of an attempt come at once. */
 const REPORT_EVERY_MS = 100;
