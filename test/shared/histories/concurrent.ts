@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { FAULTS, faultsOfProduct } from '../files/faults.ts';
+import { FAULTS } from '../files/faults.ts';
 import { type Answer, NO_ANSWER } from './access.ts';
 import { isLinearizable, recorder, type Sequential } from './linearizability.ts';
 import { printedSeed } from './seed.ts';
-import { LIMITS, startWorld } from './world.ts';
-
-const world = await startWorld();
-const applyFault = await faultsOfProduct();
+import { applyFault, world } from './started.ts';
+import { LIMITS } from './world.ts';
 
 /** What clients ask of one account at the same time. */
 interface Asked {

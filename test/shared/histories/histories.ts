@@ -1,11 +1,7 @@
 import fc from 'fast-check';
-import { faultsOfProduct } from '../files/faults.ts';
 import { history, Run, type Step } from './history.ts';
 import { printedSeed } from './seed.ts';
-import { startWorld } from './world.ts';
-
-const world = await startWorld();
-const applyFault = await faultsOfProduct();
+import { applyFault, world } from './started.ts';
 
 /** @throws Error with what happened, when model and service disagree. */
 async function runHistory(steps: readonly Step[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect, inject, test } from 'vitest';
+import { expectLinearizable, idempotency, limiter, quota, revocation, type Shared, total } from './concurrent.ts';
 import { findDisagreement } from './histories.ts';
 
 declare module 'vitest' {
@@ -8,8 +9,16 @@ declare module 'vitest' {
   }
 }
 
-test(`200 histories find ${inject('planted')}`, async () => {
-  const { histories, problem } = await findDisagreement(200);
-  console.log(`${inject('planted')}: found by history ${histories}: ${problem}`);
+const kind = inject('planted');
+
+test(`200 histories, sequential or concurrent, find ${kind}`, async () => {
+  let { problem } = await findDisagreement(200);
+  for (const shared of [quota, total, revocation, limiter, idempotency] as Shared<never>[]) {
+    problem ??= await expectLinearizable(shared, 40).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+  }
+  console.log(`${kind}: ${problem ?? 'not found'}`);
   expect(problem).toBeDefined();
 });
