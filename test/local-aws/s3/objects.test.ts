@@ -56,9 +56,11 @@ test.each([
   ['a control character', '\u0001'],
   ['an emoji', '😀'],
   ['1,024 bytes', 'x'.repeat(1024)],
-])('a key with %s is stored as it is', async (_name, key) => {
+])('a key with %s is stored as it is, and deleted', async (_name, key) => {
   await put(key, key);
   expect(await text(key)).toBe(key);
+  await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: key }));
+  expect(await failureOf(get(key))).toEqual({ name: 'NoSuchKey', status: 404 });
 });
 
 test.each(['../x', 'a/../../b', 'a/../../b/c', './../x'])(
