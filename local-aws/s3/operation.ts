@@ -115,5 +115,16 @@ export function decodeKey(encoded: string): string {
     throw new S3Error('InvalidURI', { details: { URI: encoded } });
   }
   if (Buffer.byteLength(key) > KEY_MAX_BYTES) throw new S3Error('KeyTooLongError');
+  if (leadsAboveRoot(key)) throw new S3Error('InvalidURI', { details: { URI: encoded } });
   return key;
+}
+
+/** Source: S3 user guide, "Naming Amazon S3 objects": of the parts up to any place, those that lead up may not be more than the others. */
+function leadsAboveRoot(key: string): boolean {
+  let depth = 0;
+  return key.split('/').some((part) => {
+    if (part === '..') depth -= 1;
+    else if (part !== '.' && part !== '') depth += 1;
+    return depth < 0;
+  });
 }

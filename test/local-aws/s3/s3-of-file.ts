@@ -100,10 +100,7 @@ async function otherS3({ origin, username, password }: URL, names: Names, cors: 
 async function removeBucket(s3: S3Client, Bucket: string): Promise<void> {
   const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }));
   for (const { Key, UploadId } of Uploads) await s3.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
-  // XML cannot hold every key as it is.
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, EncodingType: 'url' }));
-  for (const { Key = '' } of Contents) {
-    await s3.send(new DeleteObjectCommand({ Bucket, Key: decodeURIComponent(Key.replaceAll('+', ' ')) }));
-  }
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
+  for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
   await s3.send(new DeleteBucketCommand({ Bucket }));
 }
