@@ -177,23 +177,20 @@ export interface CreateKeyRequest {
 }
 
 /** The codes of the errors that the service answers with. */
-export const SERVICE_ERROR_CODES = [
-  'invalid_request',
-  'unauthorized',
-  'storage_limit_exceeded',
-  'forbidden',
-  'api_key_limit_exceeded',
-  'not_found',
-  'method_not_allowed',
-  'upload_incomplete',
-  'idempotency_conflict',
-  'length_required',
-  'file_too_large',
-  'unsupported_media_type',
-  'rate_limit_exceeded',
-  'internal_error',
-  'service_unavailable',
-  'timeout',
-] as const;
-
-export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];
+export type ServiceErrorCode =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'storage_limit_exceeded'
+  | 'forbidden'
+  | 'api_key_limit_exceeded'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'upload_incomplete'
+  | 'idempotency_conflict'
+  | 'length_required'
+  | 'file_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limit_exceeded'
+  | 'internal_error'
+  | 'service_unavailable'
+  | 'timeout';
