@@ -77,11 +77,15 @@ async function otherS3({ origin, username, password }: URL, names: Names, cors: 
     afterAll(() => removeBucket(s3, Bucket));
   }
   if (cors.length > 0) {
-    const CORSRules = cors.map(({ ExposedHeaders, MaxAge, ...rule }) => ({
-      ...rule,
-      ExposeHeaders: ExposedHeaders,
-      MaxAgeSeconds: MaxAge,
-    }));
+    const CORSRules = cors.map(
+      ({ AllowedMethods, AllowedOrigins, AllowedHeaders = [], ExposedHeaders = [], MaxAge }) => ({
+        AllowedMethods: [...AllowedMethods],
+        AllowedOrigins: [...AllowedOrigins],
+        AllowedHeaders: [...AllowedHeaders],
+        ExposeHeaders: [...ExposedHeaders],
+        MaxAgeSeconds: MaxAge,
+      }),
+    );
     await s3.send(new PutBucketCorsCommand({ Bucket: names.bucket, CORSConfiguration: { CORSRules } }));
   }
   return {
