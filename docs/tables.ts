@@ -21,6 +21,8 @@ import {
   worstSearch,
 } from './costs/cost-tables.ts';
 import clients from './generated-clients.json' with { type: 'json' };
+import { readLoadFigures } from './load/load-figures.ts';
+import historyFigures from './reliability/histories.json' with { type: 'json' };
 import { assumed, fullFirst, quotas, rates, stored, sweeps } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -117,6 +119,29 @@ const TABLES_OF_SCALE: Readonly<Record<string, () => string>> = {
   scaleQuotas: () => numbers(quotas()),
 };
 
+/** The table of docs/reliability.md. */
+const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
+  reliability: () => {
+    const load = readLoadFigures();
+    const { histories, seed, disagreements, recordedAt } = historyFigures;
+    return table(
+      ['Attack', 'Result', 'Run on'],
+      [
+        [
+          `${histories.toLocaleString('en-US')} random histories, seed ${seed}`,
+          `${disagreements} disagreements`,
+          recordedAt.slice(0, 10),
+        ],
+        [
+          `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one`,
+          `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,
+          load.recordedAt.slice(0, 10),
+        ],
+      ],
+    );
+  },
+};
+
 /** The table of docs/alarms.md. */
 const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
   alarms: () =>
@@ -175,6 +200,7 @@ export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_API,
   ...TABLES_OF_OPERATION,
   ...TABLES_OF_SCALE,
+  ...TABLES_OF_RELIABILITY,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,
 };

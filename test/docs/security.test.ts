@@ -49,7 +49,7 @@ describe('a scanner', () => {
   const keys = [generateKey('live'), generateKey('test')];
   const [live = ''] = keys;
   const mistyped = live.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
-  const [pattern = ''] = blocksOf(page).flatMap(({ language, code }) => (language === 'text' ? [code.trim()] : []));
+  const [pattern = ''] = blocksOf(page).flatMap(({ code }) => (code.startsWith('svc_') ? [code.trim()] : []));
   const [example = ''] = blocksOf(page).flatMap(({ language, code }) => (language === 'ts' ? [code] : []));
   const surroundings = [
     (key: string) => key,

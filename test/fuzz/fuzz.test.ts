@@ -23,7 +23,7 @@ test('a broken promise is found, and its input and seed are named', async () => 
     if (headerParameters(header).size > 2) throw new Error('three parameters');
   };
   await expect(fuzz({ ...HEADERS, check }, RUN)).rejects.toThrow(
-    /^the input "x.*" \(seed 1\): Error: three parameters$/,
+    /^the input ".*" \(seed 1\): Error: three parameters$/,
   );
 });
 

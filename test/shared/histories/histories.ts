@@ -14,9 +14,11 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** Runs random histories. A failure shows the shortest history found that fails. */
-export async function expectAgreement(numRuns: number): Promise<void> {
-  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed: printedSeed(`${numRuns} histories`) });
+/** Runs random histories. A failure shows the shortest history found that fails. @returns their seed. */
+export async function expectAgreement(numRuns: number): Promise<number> {
+  const seed = printedSeed(`${numRuns} histories`);
+  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed });
+  return seed;
 }
 
 /** @returns what the first history finds that fails, and how many were run. */

@@ -678,7 +678,7 @@ export class Run {
     const { Contents = [] } = await service.s3.send(new ListObjectsV2Command({ Bucket: BUCKET }));
     const { Uploads = [] } = await service.s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
     const { Items = [] } = await service.engine.send(new ScanCommand({ TableName: service.tables.files }));
-    const rows = Items.map(({ id }) => id?.S).filter((id) => id !== '#walk');
+    const rows = Items.filter(({ account_id }) => account_id?.S !== '#walk').map(({ id }) => id?.S);
     const left = [...Contents, ...Uploads].map(({ Key }) => Key).concat(rows);
     if (left.length > 0) throw new Disagreement(`left behind: ${left.join(', ')}`);
   }
