@@ -45,7 +45,8 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { test: { ...SOAK, name: 'soak', include: ['test/**/*.soak.ts', ...THOROUGH], exclude: [PLANTED_TESTS] } },
-      ...PLANTED.map((fault) => ({
+      // Each takes minutes: 200 histories for a fault that is found late. So they run only with PLANTED=yes.
+      ...(process.env.PLANTED ? PLANTED : []).map((fault) => ({
         plugins: [plant(fault)],
         test: { ...SOAK, name: fault.kind, include: [PLANTED_TESTS], provide: { planted: fault.kind } },
       })),

@@ -5,7 +5,7 @@ import { expectAgreement } from './histories.ts';
 
 /** `HISTORIES=2000 npm run test:soak` runs as many, and writes the figures of docs/reliability.md. */
 const { HISTORIES } = process.env;
-const COUNT = Number(HISTORIES ?? 300);
+const COUNT = Number(HISTORIES ?? 100);
 const FIGURES = join(import.meta.dirname, '../../../docs/reliability/histories.json');
 
 test(`the service agrees with the model after any of ${COUNT} histories`, { timeout: 3 * 3_600_000 }, async () => {
