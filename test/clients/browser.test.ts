@@ -6,7 +6,15 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as Client from '../../clients/typescript/src/index.ts';
 import { FileHosting } from '../../clients/typescript/src/index.ts';
-import { HAS_BROWSER, openAs, sharedBrowser, slowUploads, type Visit, visit } from '../support/browser.ts';
+import {
+  HAS_BROWSER,
+  openAs,
+  sharedBrowser,
+  slowUploads,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from '../support/browser.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
@@ -31,9 +39,9 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
   afterAll(() => service.close());
 
   /** Opens a page of the service's own origin, with a session. The global variable `client` of the page is the client. */
-  async function open(): Promise<{ account: TestAccount; here: Visit; page: Page }> {
+  async function open(options: VisitOptions = {}): Promise<{ account: TestAccount; here: Visit; page: Page }> {
     const account = await service.newAccount();
-    const here = await visit(browser);
+    const here = await visit(browser, options);
     await openAs(here, service, account.cookie, '/dashboard/docs');
     await here.page.evaluate(`${script}; globalThis.client = client;`);
     return { account, here, page: here.page };
@@ -71,6 +79,31 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
     expect([sent.at(0)?.sentBytes, sent.at(-1)?.sentBytes]).toEqual([0, 300_000]);
     const file = await by.complete(ticket.id);
     expect(await (await fetch(file.url)).arrayBuffer()).toEqual(new Uint8Array(300_000).fill(7).buffer);
+    await here.leave();
+  });
+
+  test('downloads a file of another origin, from its start and from a byte on', async () => {
+    // The dashboard's own policy lets its pages read no links.
+    const { here, page, account } = await open({ bypassCSP: true });
+    const by = new FileHosting({ url: service.urls.root_url, key: account.key });
+    const file = await by.upload(
+      new Uint8Array(300_000).map((_, index) => index % 251),
+      { name: 'a.bin' },
+    );
+    const read = await page.evaluate(async (record) => {
+      const hosting = new (globalThis as unknown as { client: typeof Client }).client.FileHosting();
+      let etag: string | undefined;
+      const bytesOf = async (stream: ReadableStream<Uint8Array>) => [
+        ...new Uint8Array(await new Response(stream as BodyInit).arrayBuffer()),
+      ];
+      const onStart = (start: Client.DownloadPoint) => {
+        etag = start.etag;
+      };
+      const whole = await bytesOf(hosting.download(record, { onStart }));
+      return [whole, await bytesOf(hosting.download(record, { after: { bytes: 299_000, etag } }))];
+    }, file);
+    const content = Array.from({ length: 300_000 }, (_, index) => index % 251);
+    expect(read).toEqual([content, content.slice(299_000)]);
     await here.leave();
   });
 
