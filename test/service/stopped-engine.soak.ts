@@ -32,6 +32,9 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+const endsSession = ({ method, path }: { method: string; path: string }) =>
+  /\/auth\/logout\b/.test(path) || (method === 'DELETE' && /\/auth\/sessions(?:\?|$)/.test(path));
+
 /** The status of each request to each route, once with the key and once with the session of an account. */
 async function statuses({ key, cookie }: TestAccount): Promise<Record<string, number>> {
   const { origin } = new URL(service.urls.root_url);
@@ -39,7 +42,8 @@ async function statuses({ key, cookie }: TestAccount): Promise<Record<string, nu
   const id = '01900000-0000-7000-8000-000000000000';
   const credentials: Record<string, string>[] = [{ authorization: `Bearer ${key}` }, { cookie, origin }];
   const requests = credentials.flatMap((credential) => everyRoute(credential, { id, text }));
-  const answers = requests.map(async ({ path, ...init }, index): Promise<[string, number]> => {
+  const send = async (request: (typeof requests)[number]): Promise<[string, number]> => {
+    const { path, ...init } = request;
     const half = 'body' in init && typeof init.body !== 'string' && { duplex: 'half' };
     const response = await fetch(`${service.urls.root_url}${path}`, {
       ...init,
@@ -47,9 +51,12 @@ async function statuses({ key, cookie }: TestAccount): Promise<Record<string, nu
       redirect: 'manual',
     } as RequestInit);
     await response.text();
-    return [`${index} ${init.method} ${path}`, response.status];
-  });
-  return Object.fromEntries(await Promise.all(answers));
+    return [`${requests.indexOf(request)} ${init.method} ${path}`, response.status];
+  };
+  const answers = await Promise.all(requests.filter((request) => !endsSession(request)).map(send));
+  // What ends the session comes after all that use it.
+  for (const request of requests.filter(endsSession)) answers.push(await send(request));
+  return Object.fromEntries(answers);
 }
 
 /** Expects that each route answers as it should, or says that it cannot now; and that no function was ended because it took too long. */
