@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import type { Sweeper } from '../../shared/contract/limits.ts';
 import type { SweepReport } from '../../shared/files/sweep.ts';
 import type { TestService } from './service.ts';
 
@@ -27,8 +28,8 @@ export interface Operator {
   expireLeases(): Promise<void>;
   /** Stores the API key of the canary. */
   putCanaryKey(key: string): Promise<void>;
-  /** Runs the sweeper once. @throws Error when it fails. */
-  sweep(): Promise<SweepReport>;
+  /** Runs the sweeper once, or one of several sweepers. @throws Error when it fails. */
+  sweep(part?: Sweeper): Promise<SweepReport>;
   close(): void;
 }
 
@@ -121,8 +122,9 @@ export function operatorOf(service: TestService): Operator {
         }
       }
     },
-    async sweep() {
-      const event = sweepAt === undefined ? {} : { time: new Date(Math.max(sweepAt, Date.now())).toISOString() };
+    async sweep(part) {
+      const event =
+        sweepAt === undefined ? { ...part } : { ...part, time: new Date(Math.max(sweepAt, Date.now())).toISOString() };
       const { functionError, payload } = await service.invoke('SweepFunction', event);
       if (functionError) throw new Error(`the sweeper failed: ${payload}`);
       return JSON.parse(payload) as SweepReport;
