@@ -46,6 +46,8 @@ describe.runIf(HAS_BROWSER)('the first load of the dashboard', () => {
     expect(new Set(cacheControl('/assets/'))).toEqual(new Set(['public, max-age=31536000, immutable']));
     expect(cacheControl('/dashboard/').at(0)).toBe('no-cache');
     const { root_url, cdn_url } = service.urls;
+    // The thumbnail comes after the page.
+    await expect.poll(() => here.hosts.size).toBe(2);
     expect([...here.hosts]).toEqual([root_url, cdn_url].map((url) => new URL(url).host));
     const policy = (await responses[0]?.headerValue('content-security-policy')) ?? '';
     expect(policy).toContain("script-src 'self'; style-src 'self';");

@@ -46,14 +46,15 @@ export const queryClient = new QueryClient({
 
 /** How often lists are refetched while many files are being stored: each refetch counts for the rate limit. */
 const REFRESH_MS = 2_000;
-let isRefreshing = false;
+let refreshing: number | undefined;
 
 function refreshSoon(): void {
-  if (isRefreshing) return;
-  isRefreshing = true;
-  setTimeout(
+  // After the last file nothing has to be waited for.
+  if (refreshing !== undefined && uploads.isBusy) return;
+  window.clearTimeout(refreshing);
+  refreshing = window.setTimeout(
     () => {
-      isRefreshing = false;
+      refreshing = undefined;
       void refreshQueries(queryClient, { queryKey: FILES });
       void refreshQueries(queryClient, profileQuery);
     },

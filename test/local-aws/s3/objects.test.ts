@@ -66,7 +66,8 @@ test.each([
 test.each(['../x', 'a/../../b', 'a/../../b/c', './../x'])(
   'the key %j, which leads above its bucket, is refused',
   async (key) => {
-    for (const call of [put(key, ''), get(key)]) expect((await failureOf(call)).status).toBe(400);
+    expect((await failureOf(put(key, ''))).status).toBe(400);
+    expect((await failureOf(get(key))).status).toBe(400);
   },
 );
 
