@@ -15,7 +15,7 @@ export function shardsOf({ sweeper, sweepers }: Sweeper): number[] {
 }
 
 /** A range of the keys in the bucket: those after `after`, up to and including `to`. A bound that is absent is that of the bucket. */
-export interface KeyRange {
+interface KeyRange {
   readonly after?: string;
   readonly to?: string;
 }
@@ -29,11 +29,6 @@ export function rangeOf(shard: number): KeyRange {
     ...(shard > 0 && { after: boundBefore(shard) }),
     ...(shard < SHARDS - 1 && { to: boundBefore(shard + 1) }),
   };
-}
-
-/** The shard whose range has the key. */
-export function shardOfKey(key: string): number {
-  return ALL_SHARDS.findLastIndex((shard) => key > (rangeOf(shard).after ?? ''));
 }
 
 /** Two characters, in the order in which S3 lists keys, are enough to tell the ranges apart. */

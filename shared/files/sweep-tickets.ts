@@ -37,8 +37,8 @@ export async function sweepTickets(
   const swept = { ticket: 0, cancelled: 0, leftovers: 0 };
   let [failed, oldestDueAt] = [0, now];
   const sweepOrFail = async (ticket: Ticket) => {
-    if (Date.now() >= deadlineAt) return;
     oldestDueAt = Math.min(oldestDueAt, ticket.endsAt);
+    if (Date.now() >= deadlineAt) return;
     try {
       const kind = await sweepTicket(stores, ticket, deadlineAt);
       if (kind) swept[kind]++;
@@ -47,11 +47,11 @@ export async function sweepTickets(
       log('error', 'ticket not swept; it is tried again', { fileId: ticket.id, ...describeError(error) });
     }
   };
-  const perShard = CONCURRENCY / Math.min(SHARDS_AT_ONCE, shards.length);
+  const perShard = Math.ceil(CONCURRENCY / Math.min(SHARDS_AT_ONCE, shards.length));
   const sweepShard = async (shard: number) => {
     try {
       for await (const tickets of stores.tickets.endedAt(shard, now, rows)) {
-        await eachOf(tickets, Math.ceil(perShard), sweepOrFail);
+        await eachOf(tickets, perShard, sweepOrFail);
         if (Date.now() >= deadlineAt) return;
       }
     } catch (error) {

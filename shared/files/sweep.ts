@@ -57,8 +57,10 @@ export async function sweep(
   const { ticket, cancelled, leftovers } = tickets;
   const swept = { ticket, cancelled, deleted: 0, leftovers, leaf: 0 };
   let { failed, oldestDueAt } = tickets;
-  for (let hasMore = true; hasMore && Date.now() < deadlineAt; ) {
-    const due = await findDue(stores.work, shards, now, budget.rows);
+  // The first look-up is also made when the tickets have taken all the time: it says how late the other work is.
+  let left = shards;
+  do {
+    const due = await findDue(stores.work, left, now, budget.rows);
     oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
     await eachOf(due.items, CONCURRENCY, async (item) => {
       if (Date.now() >= deadlineAt) return;
@@ -70,8 +72,8 @@ export async function sweep(
         log('error', 'row not swept; it is tried again', { fileId: item.id, ...describeError(error) });
       }
     });
-    hasMore = due.hasMore;
-  }
+    left = due.left;
+  } while (left.length > 0 && Date.now() < deadlineAt);
   const walk = await walkOrFail(stores, { now, deadlineAt, shards });
   oldestDueAt = Math.min(oldestDueAt, walk.oldestDueAt);
   return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
@@ -86,12 +88,12 @@ async function findDue(
   shards: readonly number[],
   now: number,
   rows: number,
-): Promise<{ items: WorkItem[] /** There may be more. */; hasMore: boolean }> {
+): Promise<{ items: WorkItem[] /** The shards that may have more. */; left: number[] }> {
   const perShard = Math.ceil(rows / shards.length);
   const due = await eachOf(shards, CONCURRENCY, (shard) => work.due(shard, now, perShard));
   return {
     items: due.flat().sort((a, b) => a.dueAt - b.dueAt),
-    hasMore: due.some(({ length }) => length === perShard),
+    left: shards.filter((_, index) => due[index]?.length === perShard),
   };
 }
 

@@ -10,7 +10,7 @@ import { getFile } from '../../../shared/files/file-record.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
-import { shardOf, shardOfKey } from '../../../shared/files/shards.ts';
+import { shardOf } from '../../../shared/files/shards.ts';
 import { sweepRow } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
@@ -31,7 +31,7 @@ import {
 } from './actions.ts';
 import { faultsOfProduct, triedAt } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys } from './observe.ts';
-import { startService } from './service.ts';
+import { shardOfKey, startService } from './service.ts';
 
 /** Tries a fault at every call to AWS that a use case makes. After the sweeps that follow, the books must balance. */
 

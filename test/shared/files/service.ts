@@ -6,6 +6,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, inject } from 'vitest';
 import { type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
 import { credentialsOf } from '../../../local-aws/aws-front/principals.ts';
+import { ALL_SHARDS, rangeOf } from '../../../shared/files/shards.ts';
 import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
@@ -97,3 +98,7 @@ async function loadStores() {
     work: work.workStore,
   };
 }
+
+/** The shard whose range has the key. */
+export const shardOfKey = (key: string): number =>
+  ALL_SHARDS.findLastIndex((shard) => key > (rangeOf(shard).after ?? ''));

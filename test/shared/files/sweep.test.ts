@@ -7,14 +7,14 @@ import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { firstEndOf } from '../../../shared/files/file.ts';
-import { ALL_SHARDS, rangeOf, shardOf, shardOfKey, shardsOf } from '../../../shared/files/shards.ts';
+import { ALL_SHARDS, rangeOf, shardOf, shardsOf } from '../../../shared/files/shards.ts';
 import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { skipSeqs } from '../../support/generated-files.ts';
 import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
 import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf, strayKeys, usageOf } from './observe.ts';
-import { BUCKET, startService } from './service.ts';
+import { BUCKET, shardOfKey, startService } from './service.ts';
 
 const service = await startService();
 const { stores, front } = service;
@@ -55,6 +55,19 @@ describe('a sweep', () => {
     });
     expect(report.lagSeconds).toBeGreaterThan(3_590);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test.each([
+    ['a ticket', (accountId: string) => newTicket(service, accountId, 5)],
+    ['a deletion', halfDeleted],
+  ])('that has no time for %s still says how late it is', async (_, leave) => {
+    await leave(await newAccount(service));
+    const now = Date.now() + HOUR_MS;
+    const report = await sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() } });
+    expect(report.swept).toEqual({ ticket: 0, cancelled: 0, deleted: 0, leftovers: 0, leaf: 0 });
+    // A ticket ends some twenty minutes after it was made.
+    expect(report.lagSeconds).toBeGreaterThan(2_000);
+    await sweepLater(service);
   });
 
   test('logs a ticket that became no file, with its account and the number of attempts', async () => {
