@@ -79,10 +79,6 @@ export const sessionStore: SessionStore = {
     return removed.filter(Boolean).length;
   },
 
-  async hashes(accountId) {
-    return hashesIn(await listOf(accountId));
-  },
-
   async live(accountId, now) {
     const sessions = await eachOf(hashesIn(await listOf(accountId)), CONCURRENCY, find);
     return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);

@@ -40,13 +40,12 @@ export interface EndedSession extends Deletion {
  * @throws ApiError `not_found` when the account has no such session, or it has ended.
  */
 export async function endSessionOf(
-  sessions: Pick<SessionStore, 'hashes' | 'find' | 'remove'>,
+  sessions: Pick<SessionStore, 'live' | 'remove'>,
   { accountId, sessionHash, id }: Asking & { readonly id: string },
   clock: () => number = Date.now,
 ): Promise<EndedSession> {
-  const tokenHash = (await sessions.hashes(accountId)).find((hash) => sessionIdOf(hash) === id);
-  const session = tokenHash === undefined ? undefined : await sessions.find(tokenHash);
-  if (!session || session.expiresAt <= clock()) throw new ApiError('not_found');
+  const session = (await sessions.live(accountId, clock())).find(({ tokenHash }) => sessionIdOf(tokenHash) === id);
+  if (!session) throw new ApiError('not_found');
   // Whether a row was removed does not matter: a lost answer is repeated, and then another attempt has removed the row.
   await sessions.remove(session.tokenHash);
   return { id, deleted: true, isOwn: session.tokenHash === sessionHash };

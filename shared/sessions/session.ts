@@ -43,8 +43,6 @@ export interface SessionStore extends SessionCredentials {
    * @returns how many sessions there were.
    */
   removeAll(accountId: string, options?: { readonly last: string | undefined }): Promise<number>;
-  /** The hashes of the tokens of an account's sessions. Some of these sessions may have ended. */
-  hashes(accountId: string): Promise<readonly string[]>;
   /** The sessions of an account that have not ended. @param now  epoch milliseconds. */
   live(accountId: string, now: number): Promise<Session[]>;
 }
