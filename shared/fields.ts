@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../errors.ts';
+import { serviceUnavailable } from './errors.ts';
 
 /** The fields of a JSON object. Their reader knows them. */
 export type Fields = Readonly<Record<string, unknown>>;

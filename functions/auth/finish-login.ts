@@ -1,6 +1,6 @@
 import { accountStore } from '../../shared/aws/account-store.ts';
-import { loginClientSecret, loginProvider } from '../../shared/aws/login-client.ts';
-import { appUrl } from '../../shared/aws/parameters.ts';
+import { appUrl, loginProvider } from '../../shared/aws/parameters.ts';
+import { loginClientSecret } from '../../shared/aws/secrets.ts';
 import { sessionStore } from '../../shared/aws/session-store.ts';
 import { list } from '../../shared/env.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';

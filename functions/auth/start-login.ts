@@ -1,5 +1,4 @@
-import { loginProvider } from '../../shared/aws/login-client.ts';
-import { appUrl } from '../../shared/aws/parameters.ts';
+import { appUrl, loginProvider } from '../../shared/aws/parameters.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';
 import { type ApiEvent, header, headerValues } from '../../shared/http/request.ts';
 import { redirect } from '../../shared/http/response.ts';
@@ -17,7 +16,8 @@ const checks = [loginPage(), rateLimit(route.rateClass, viewerSubject)];
  *
  * A browser that has opened the service under another name, such as 127.0.0.1, first goes to this route under our own name: the callback
  * comes to our own name, and gets only the cookies of that name. With `moved` the browser does not go there again, because a proxy
- * before us may always state another name.
+ * before us may always state another name. For a browser that says where a request comes from, that move is one from another site, so it
+ * ends at our login page, where the person begins anew.
  *
  * A page of another site can only lead to our login page, where the person decides. Otherwise its link, or its hidden request, would replace
  * the session of a browser that is logged in at Google.

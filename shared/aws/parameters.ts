@@ -1,5 +1,7 @@
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { required } from '../env.ts';
+import { readFields } from '../fields.ts';
+import { parseLoginProvider } from '../login/provider.ts';
 import { cached } from './cached.ts';
 import { CALL_MS, callSettings } from './call-times.ts';
 import { limitAndTranslate } from './failures.ts';
@@ -16,6 +18,20 @@ const KEPT_MS = 5 * 60_000;
  * @throws Error when the value of the parameter is not an address; ApiError `service_unavailable`.
  */
 export const appUrl = cached(readAppUrl, { keepMs: KEPT_MS });
+
+/**
+ * Reads the identity provider and the id of our client there, which the operator has filled in.
+ *
+ * Until a process has read a valid value, each request reads it again, so a correction is noticed at once. After that, if the process reads
+ * a missing or wrong value, it keeps the last valid one.
+ * @throws ApiError `service_unavailable`. Its cause names the parameter, but tells nothing of its content.
+ */
+export const loginProvider = cached(readLoginProvider, { keepMs: KEPT_MS });
+
+async function readLoginProvider() {
+  const name = required('LOGIN_PROVIDER_PARAMETER');
+  return readFields(`parameter ${name}`, await readParameter(name), parseLoginProvider);
+}
 
 async function readAppUrl(): Promise<string> {
   const name = required('APP_URL_PARAMETER');

@@ -1,4 +1,4 @@
-type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from '../fields.ts';
 
 /** The identity provider, and the name of our client there. Nothing of it is secret. */
 export interface LoginProvider {

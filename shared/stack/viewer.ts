@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIPv4 } from 'node:net';
-import type { Fields } from '../aws/fields.ts';
 import { originSecret } from '../aws/secrets.ts';
+import type { Fields } from '../fields.ts';
 import { type ApiEvent, header } from '../http/request.ts';
 
 /** The secret is read again at most this often, however many wrong secrets arrive. */

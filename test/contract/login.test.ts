@@ -200,6 +200,12 @@ describe('contract: login', () => {
     else expect([page, cookies]).toEqual([`${service.urls.dashboard_url}/dashboard/login`, 0]);
   });
 
+  test('a start that was moved here from another name is one from another site for a browser', async () => {
+    const headers = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: cross-site'];
+    const answer = await sendRaw(service.urls.root_url, rawRequest('GET /api/v1/auth/google?moved=1', headers));
+    expect(answer?.headers.get('location')).toBe(`${service.urls.dashboard_url}/dashboard/login`);
+  });
+
   test.for([
     ['?prompt=select_account', 'select_account'],
     ['?prompt=none', null],

@@ -33,9 +33,8 @@ Object.assign(process.env, {
 /** Loads the modules again, as a new process would. */
 async function load() {
   vi.resetModules();
-  const { appUrl } = await import('../../../shared/aws/parameters.ts');
-  const { loginClientSecret, loginProvider } = await import('../../../shared/aws/login-client.ts');
-  const { originSecret } = await import('../../../shared/aws/secrets.ts');
+  const { appUrl, loginProvider } = await import('../../../shared/aws/parameters.ts');
+  const { loginClientSecret, originSecret } = await import('../../../shared/aws/secrets.ts');
   const { isFromOurEdge } = await import('../../../shared/stack/viewer.ts');
   return { appUrl, loginClientSecret, loginProvider, originSecret, isFromOurEdge };
 }
