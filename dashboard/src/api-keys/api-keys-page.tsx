@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Skeleton, Table, Text, Title } from '@mantine/core';
+import { ActionIcon, Button, Table, Text, Title } from '@mantine/core';
 import IconKey from '@tabler/icons-react/dist/esm/icons/IconKey.mjs';
 import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
 import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
@@ -10,10 +10,8 @@ import { formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { Ago } from '../ui/ago.tsx';
 import { EmptyBox } from '../ui/empty-box.tsx';
-import { LoadFailure } from '../ui/error-pages.tsx';
+import { ListState } from '../ui/list-state.tsx';
 import list from '../ui/list-table.module.css';
-import { Loading } from '../ui/loading.tsx';
-import { messageFor } from '../ui/notify.ts';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import styles from './api-keys-page.module.css';
 import { CreateKey } from './create-key.tsx';
@@ -22,7 +20,8 @@ import { RevokeKey } from './revoke-key.tsx';
 const words = strings.apiKeys;
 
 export function ApiKeysPage() {
-  const { data: keys, error, failureReason, refetch } = useQuery(apiKeysQuery);
+  const query = useQuery(apiKeysQuery);
+  const { data: keys } = query;
   const [isCreating, setIsCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey>();
   usePageTitle(words.title);
@@ -37,20 +36,7 @@ export function ApiKeysPage() {
       <Text c="dimmed" mb="lg">
         {words.lead}
       </Text>
-      {error && (
-        <LoadFailure
-          words={messageFor(error)}
-          error={error}
-          isStale={keys !== undefined}
-          onAction={() => void refetch()}
-        />
-      )}
-      {!error && !keys && (
-        <>
-          <Skeleton height={180} radius="md" />
-          <Loading reason={failureReason} />
-        </>
-      )}
+      <ListState query={query} />
       {keys?.length === 0 && (
         <EmptyBox label={words.title}>
           <IconKey size={48} stroke={1.5} aria-hidden />

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Skeleton, Table, Text, Title } from '@mantine/core';
+import { ActionIcon, Badge, Table, Text, Title } from '@mantine/core';
 import IconLogout from '@tabler/icons-react/dist/esm/icons/IconLogout.mjs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,17 +7,16 @@ import { sessionsQuery } from '../api/queries.ts';
 import { formatTime } from '../format.ts';
 import { strings } from '../strings.ts';
 import { Ago } from '../ui/ago.tsx';
-import { LoadFailure } from '../ui/error-pages.tsx';
+import { ListState } from '../ui/list-state.tsx';
 import list from '../ui/list-table.module.css';
-import { Loading } from '../ui/loading.tsx';
-import { messageFor } from '../ui/notify.ts';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import { EndSession } from './end-session.tsx';
 
 const words = strings.sessions;
 
 export function SessionsPage() {
-  const { data: sessions, error, failureReason, refetch } = useQuery(sessionsQuery);
+  const query = useQuery(sessionsQuery);
+  const { data: sessions } = query;
   const [ending, setEnding] = useState<Session>();
   usePageTitle(words.title);
   return (
@@ -28,20 +27,7 @@ export function SessionsPage() {
       <Text c="dimmed" mb="lg">
         {words.lead}
       </Text>
-      {error && (
-        <LoadFailure
-          words={messageFor(error)}
-          error={error}
-          isStale={sessions !== undefined}
-          onAction={() => void refetch()}
-        />
-      )}
-      {!error && !sessions && (
-        <>
-          <Skeleton height={180} radius="md" />
-          <Loading reason={failureReason} />
-        </>
-      )}
+      <ListState query={query} />
       {sessions && <SessionTable sessions={sessions} onEnd={setEnding} />}
       {sessions?.length === 1 && (
         <Text c="dimmed" mt="md">
