@@ -78,9 +78,9 @@ export function costsOfIdleMonth(): Table {
   };
 }
 
-const DAY_MINUTES = 24 * 60;
+export const DAY_MINUTES = 24 * 60;
 const GB = 1e9;
-const DAYS_PER_MONTH = 365 / 12;
+export const DAYS_PER_MONTH = 365 / 12;
 
 const { default: FILES, max: FILES_MAX } = CONFIGURABLE_LIMITS.FILE_COUNT_LIMIT;
 

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { THROTTLES } from '../../infra/constructs/gateway-stage.ts';
 import { CONFIGURABLE_LIMITS, SHARDS } from '../../shared/contract/limits.ts';
+import { LEAF_SEQS } from '../../shared/files/listing-counters.ts';
 import { ASSUMPTIONS } from '../costs/assumptions.ts';
-import type { Table } from '../costs/cost-tables.ts';
+import { DAY_MINUTES, DAYS_PER_MONTH, type Table } from '../costs/cost-tables.ts';
 import { costOf, costOfRequests, METERED, totalOf } from '../costs/costs.ts';
 import { LOOKED_UP, QUOTAS } from './quotas.ts';
 
@@ -24,11 +25,11 @@ const { finished: FINISHED } = JSON.parse(readFileSync(join(import.meta.dirname,
 type Lane = 'inline' | 'direct';
 const LANES = ['inline', 'direct'] as const;
 
-const LEAF = 64;
 const PAGE_KEYS = 1_000;
 const MINUTE = 60;
-const DAY_MINUTES = 24 * 60;
-const MONTH_SECONDS = (365 / 12) * 86_400;
+const MONTH_SECONDS = DAYS_PER_MONTH * 86_400;
+/** What a direct upload writes in the partition of its ticket (decision 0045): its row at the start, at each step of the completion, and at the end. */
+const TICKET_WRITE_UNITS = 7;
 const FILE_GB = 102_400 / 1e9;
 /** The memory of the deployed sweeper. */
 const MEMORY = `${METERED.monthlyResources.memoryMb.Sweep?.toLocaleString('en-US')} MB`;
@@ -39,7 +40,7 @@ const usd = (amount: number) => `$${count(amount)}`;
 /** How many uploads a second one sweeper keeps up with: each upload leaves a 64th of a seal, an object to compare, and perhaps a ticket. */
 function keptUp(lane: Lane, memory: string): number {
   const { tickets, seals, objects } = finishedWith(memory);
-  const sweepsPerUpload = 1 / LEAF / seals + 1 / objects + (lane === 'direct' ? 1 / tickets : 0);
+  const sweepsPerUpload = 1 / LEAF_SEQS / seals + 1 / objects + (lane === 'direct' ? 1 / tickets : 0);
   return 1 / sweepsPerUpload / MINUTE;
 }
 
@@ -126,7 +127,7 @@ function bounds(): Bound[] {
     },
     {
       what: `Partitions of tickets (${SHARDS})`,
-      at: { inline: undefined, direct: (SHARDS * QUOTAS.partition.amount) / direct.writeUnits },
+      at: { inline: undefined, direct: (SHARDS * QUOTAS.partition.amount) / TICKET_WRITE_UNITS },
       symptom: busy,
       knob: 'none needed: the quota of the table is full first ([decision 0045](decisions/0045-64-shards-for-the-sweeper.md))',
     },
@@ -188,7 +189,9 @@ export function rates(): Table {
         const uploads = rate * MONTH_SECONDS;
         // The sweeper compares each object by a HEAD and a strong read, and writes a seal for 64 files.
         const swept =
-          costOf('objectRead', uploads) + costOf('readUnit', uploads) + totalOf(costOfRequests('seal', uploads / LEAF));
+          costOf('objectRead', uploads) +
+          costOf('readUnit', uploads) +
+          totalOf(costOfRequests('seal', uploads / LEAF_SEQS));
         return [
           `${rate.toLocaleString('en-US')} ${lane}`,
           full.map(({ what }) => what.replace(/[,(].*/, '').trim()).join(', ') || 'nothing',
@@ -206,7 +209,7 @@ export function stored(): Table {
   const pagesADay = finishedWith(MEMORY).pages * DAY_MINUTES;
   const files = (amount: number): string[] => {
     const pages = amount / PAGE_KEYS;
-    const listing = costOf('objectWrite', pages * (365 / 12));
+    const listing = costOf('objectWrite', pages * DAYS_PER_MONTH);
     const rows = costOf('tableStorage', amount / 1e6) + costOf('tableRecovery', amount / 1e6);
     return [
       `${amount.toLocaleString('en-US')} files of 100 KiB`,

@@ -86,6 +86,9 @@ describe.each(Object.keys(LANES))('%s, cut anywhere', (lane) => {
     await Promise.all(Array.from({ length: 6 }, worker));
     // A server may still be working on what it has read.
     await expect.poll(() => leftAfterSweep(account)).toEqual([]);
+    // The same request is accepted when it is whole.
+    const other = await (LANES[lane] as (typeof LANES)[string])(await service.newAccount());
+    expect((await sendRaw(other.address, other.whole))?.status).toBeLessThan(300);
   });
 });
 

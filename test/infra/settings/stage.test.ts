@@ -476,6 +476,20 @@ describe('a second copy', () => {
     templates = await templatesOf('prod', { secondCopy: { region: 'eu-west-1', keepDays: 30 } });
   });
 
+  test('is kept like all data, but nothing stays behind when its first deployment fails, not even what is protected from deletion', () => {
+    const all = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
+    const kept = all.filter(([, { DeletionPolicy }]) => DeletionPolicy?.startsWith('Retain'));
+    const always = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
+    // Other gateways may write their logs with this role as soon as it is set.
+    expect(always).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
+    const isProtected = all.filter(([, { Properties }]) =>
+      /"DeletionProtectionEnabled":true/.test(JSON.stringify(Properties)),
+    );
+    expect(isProtected).toHaveLength(7);
+    for (const [id, { DependsOn }] of isProtected)
+      expect([id, DependsOn]).toEqual([id, expect.arrayContaining([expect.stringMatching(/^CdnDistribution/)])]);
+  });
+
   test('exists only if the file of the stage says so', () => {
     expect(Object.keys(production)).not.toEqual(expect.arrayContaining(['SecondCopy']));
     expect(JSON.stringify(production)).not.toContain('ReplicationConfiguration');
@@ -554,19 +568,5 @@ describe('the bytes that an account may send in a day', () => {
   test('stay a safe integer, however large the storage limit is', () => {
     const largest = String(Number.MAX_SAFE_INTEGER);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: largest }).UPLOAD_BYTES_PER_DAY).toBe(Number.MAX_SAFE_INTEGER);
-  });
-
-  test('is kept like all data, but nothing stays behind when its first deployment fails, not even what is protected from deletion', () => {
-    const all = Object.values(templates).flatMap(({ Resources }) => Object.entries(Resources));
-    const kept = all.filter(([, { DeletionPolicy }]) => DeletionPolicy?.startsWith('Retain'));
-    const always = kept.filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain').map(([id]) => id);
-    // Other gateways may write their logs with this role as soon as it is set.
-    expect(always).toEqual([expect.stringMatching(/^ApiCloudWatchRole/), expect.stringMatching(/^ApiAccount/)]);
-    const isProtected = all.filter(([, { Properties }]) =>
-      /"DeletionProtectionEnabled":true/.test(JSON.stringify(Properties)),
-    );
-    expect(isProtected).toHaveLength(7);
-    for (const [id, { DependsOn }] of isProtected)
-      expect([id, DependsOn]).toEqual([id, expect.arrayContaining([expect.stringMatching(/^CdnDistribution/)])]);
   });
 });

@@ -12,7 +12,7 @@ declare module 'vitest' {
 const kind = inject('planted');
 
 test(`200 histories, sequential or concurrent, find ${kind}`, async () => {
-  let { problem } = await findDisagreement(200);
+  let problem = await findDisagreement(200);
   for (const shared of [quota, total, revocation, limiter, idempotency] as Shared<never>[]) {
     problem ??= await expectLinearizable(shared, 40).then(
       () => undefined,
