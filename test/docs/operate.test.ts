@@ -132,9 +132,10 @@ test('a failed check of the smoke run names entries of the page of what has neve
     expect([heading, labels]).toEqual([heading, ['We count on', 'Symptom', 'Where it shows', 'Switch']]);
   }
   const headings = entries.map(([, heading]) => heading);
-  const named = new Set(CHECKS.flatMap(({ name }) => entriesFor(name)));
-  expect(headings).toEqual(expect.arrayContaining([...named]));
-  expect(new Set(entriesOfNeverTried())).toEqual(named);
+  const [, lastTried] = /The checks try the sections up to \[([^\]]+)\]/.exec(untried) ?? [];
+  const tried = headings.slice(0, headings.indexOf(lastTried?.replaceAll(/\s+/g, ' ')) + 1);
+  expect(tried).toEqual(entriesOfNeverTried());
+  expect(new Set(tried)).toEqual(new Set(CHECKS.flatMap(({ name }) => entriesFor(name))));
 });
 
 test("the guide's policy that stops direct uploads denies their PUTs, even to older URLs, and nothing else", async () => {
