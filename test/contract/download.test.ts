@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { LANES } from '../../shared/metrics.ts';
+import { uploadThrough } from '../support/lanes.ts';
 import { startTestService } from '../support/service.ts';
+import { withFault } from '../support/with-fault.ts';
 
 /** The time on the service's clock, by which the CDN's cache expires. */
 let now = new Date();
@@ -119,10 +122,19 @@ describe('contract: download', () => {
     expect(headers.get('content-security-policy')).toBe(policy);
   });
 
-  test('a download may be cached by browsers for an hour, and the CDN must not serve an old copy while S3 fails', async () => {
-    const { headers } = await fetch(await link('a.txt', 'x', 'text/plain'));
-    expect(headers.get('cache-control')).toBe('public, max-age=3600, stale-if-error=0');
-  });
+  test.each(LANES)(
+    'a file of the %s lane may be cached by browsers for an hour, and its link is dead within a minute even while S3 fails',
+    async (lane) => {
+      const { body } = await uploadThrough(lane, account, 'a.txt', 'soon gone');
+      const { headers } = await fetch(String(body.url));
+      expect(headers.get('cache-control')).toBe('public, max-age=3600, stale-if-error=0');
+      await account.byKey.request('DELETE', `/files/${body.id}`);
+      now = new Date(now.getTime() + 60_000);
+      const fault = { match: { service: 's3', operation: 'GetObject' }, effect: 'error-before' } as const;
+      const { status } = await withFault(service, fault, () => fetch(String(body.url)));
+      expect(status).toBe(500);
+    },
+  );
 
   test('text without a declared charset is served as UTF-8', async () => {
     const { headers } = await fetch(await link('note.txt', 'naïve', 'text/plain'));
