@@ -79,6 +79,12 @@ describe('only a person whom the operator allows can log in', () => {
       { claims: { email: 'a@\u212Aios\u212A.org' } },
     ],
     [
+      'with a Workspace whose name in lower case would be an allowed domain',
+      'is refused',
+      { domains: ['kiosk.org'], emails: [] },
+      { provider: google, claims: { iss: google.issuer, email: 'a@kiosk.org', hd: '\u212Aiosk.org' } },
+    ],
+    [
       'with an address of gmail.com, which is allowed,',
       'logs in',
       { domains: ['gmail.com'], emails: [] },
