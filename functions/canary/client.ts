@@ -61,11 +61,14 @@ export async function api<Body>(
 /** An answer with another status than a healthy service gives. */
 export class WrongAnswer extends Error {
   readonly status: number;
+  /** Whether the limiter of the service has counted the request. The gateway and the firewall answer before it. */
+  readonly wasCounted: boolean;
 
-  constructor(message: string, status: number) {
+  constructor(message: string, { status, headers }: Response) {
     super(message);
     this.name = 'WrongAnswer';
     this.status = status;
+    this.wasCounted = headers.has('ratelimit');
   }
 }
 
@@ -77,6 +80,6 @@ export async function ask(url: string, init: RequestInit, status: number): Promi
   const id = answer.headers.get('x-request-id') ?? answer.headers.get('x-amz-cf-id');
   throw new WrongAnswer(
     `${init.method ?? 'GET'} ${new URL(url).pathname.split('/')[1]}: ${answer.status} ${text.slice(0, 200)} (request ${id})`,
-    answer.status,
+    answer,
   );
 }

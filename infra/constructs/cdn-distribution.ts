@@ -17,6 +17,23 @@ import { acceptViewerSide, STRICT_TRANSPORT, viewerSide } from './viewer-side.ts
 const CACHE_SECONDS = 55;
 
 /**
+ * The headers that S3 gives its answers about itself, and about how an object is stored. From answers below 400 the viewer-response function
+ * removes all headers that are not for readers. But it does not run for the 416 of S3 and for the pages of errors, and a policy can only
+ * remove headers by their names, of which it takes ten.
+ */
+const OF_S3 = [
+  'server',
+  'x-amz-bucket-region',
+  'x-amz-delete-marker',
+  'x-amz-expiration',
+  'x-amz-id-2',
+  'x-amz-replication-status',
+  'x-amz-request-id',
+  'x-amz-server-side-encryption',
+  'x-amz-version-id',
+];
+
+/**
  * The "cdn" distribution: serves only uploaded files, on a host that shares no cookie with the dashboard. The bucket is private. The
  * distribution may read the objects of links. It may also list the bucket: otherwise S3 would answer an unknown link with 403 instead of
  * 404.
@@ -132,8 +149,7 @@ export class CdnDistribution extends Construct {
       customHeadersBehavior: {
         customHeaders: [{ header: 'Cross-Origin-Resource-Policy', value: 'cross-origin', override: true }],
       },
-      // For the pages of errors: from downloads the viewer-response function removes all headers that are not for readers.
-      removeHeaders: ['x-amz-version-id', 'x-amz-server-side-encryption'],
+      removeHeaders: OF_S3,
     });
   }
 }

@@ -2,6 +2,7 @@ import { type CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
+import { readsOutputsOf } from '../constructs/reads-outputs.ts';
 import { servedFrom } from '../constructs/served-region.ts';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
@@ -62,7 +63,7 @@ export class EdgeAlarmsStack extends Stack {
    */
   private idOf({ place }: StageConfig, output: CfnOutput): string {
     const producer = Stack.of(output);
-    this.addStackDependency(producer);
+    readsOutputsOf(this, producer);
     const { stringValue } = new ssm.StringParameter(this, output.node.id, {
       stringValue: Fn.getStackOutput(producer.stackName, output.logicalId, place.region),
       description: `The output of that name of ${producer.stackName}`,

@@ -12,6 +12,7 @@ import { CdnDistribution } from '../constructs/cdn-distribution.ts';
 import { addHelperLogs } from '../constructs/helper-logs.ts';
 import type { SharedResources } from '../constructs/needs.ts';
 import { PRIVATE_BUCKET } from '../constructs/private-bucket.ts';
+import { readsOutputsOf } from '../constructs/reads-outputs.ts';
 import { SharedValue } from '../constructs/shared-value.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
@@ -50,7 +51,7 @@ export class DataStack extends Stack {
     const keep = stage.keepsData;
     // Deleting this stack breaks every link. An operator who wants that turns the protection off first.
     super(scope, id, { terminationProtection: keep, env: stage.place });
-    if (webAcl?.stack) this.addStackDependency(webAcl.stack);
+    if (webAcl?.stack) readsOutputsOf(this, webAcl.stack);
     const tables = Object.fromEntries(
       Object.entries(TABLES).map(([name, table]) => [name, this.table(name as TableName, table, stage)]),
     ) as Record<TableName, dynamodb.ITableV2>;

@@ -44,6 +44,7 @@ export function s3Protocol(parts: S3ProtocolParts): Protocol {
       const own = {
         server: 'AmazonS3',
         'x-amz-request-id': randomUUID(),
+        'x-amz-id-2': randomUUID(),
         ...(isXml && { 'content-type': 'application/xml' }),
       };
       return { ...reply, headers: { ...own, ...headers, ...crossOrigin(message) } };

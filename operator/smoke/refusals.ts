@@ -1,7 +1,7 @@
 import { type Check, NotTried } from './check.ts';
 import { randomContent } from './content.ts';
 import { type Ask, exchange } from './http.ts';
-import { expectError, formOf, framingBytes } from './service.ts';
+import { expectCommonHeaders, expectError, formOf, framingBytes } from './service.ts';
 
 const MIB = 1024 * 1024;
 const NAME = 'smoke.bin';
@@ -27,13 +27,11 @@ export const REFUSAL_CHECKS: readonly Check[] = [
       }) satisfies Check,
   ),
   {
-    name: '25 MiB without a key is 401',
+    name: '25 MiB without a key is 401, and the answer of the edge has each header once',
     async run({ service }) {
-      expectError(
-        await exchange(`${service.baseUrl}/files`, formOf(NAME, randomContent(25 * MIB))),
-        401,
-        'unauthorized',
-      );
+      const answer = await exchange(`${service.baseUrl}/files`, formOf(NAME, randomContent(25 * MIB)));
+      expectError(answer, 401, 'unauthorized');
+      expectCommonHeaders(answer);
       return undefined;
     },
   },

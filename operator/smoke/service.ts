@@ -122,6 +122,14 @@ export function expectHeader(answer: Answer, name: string, pattern: RegExp): voi
     throw new Error(`the header ${name} is ${value ?? 'absent'} and does not match ${pattern}`);
 }
 
+/** Expects the headers that every answer of the API has. A header that came twice is joined by a comma, so it does not match. */
+export function expectCommonHeaders(answer: Answer): void {
+  expectHeader(answer, 'x-request-id', /^[^,\s]+$/);
+  expectHeader(answer, 'cache-control', /^no-store$/);
+  expectHeader(answer, 'x-content-type-options', /^nosniff$/);
+  expectHeader(answer, 'strict-transport-security', /^max-age=\d{8}; includeSubDomains$/);
+}
+
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${what} is ${actual}, not ${expected}`);
 }

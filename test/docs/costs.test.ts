@@ -76,6 +76,16 @@ test('a cost is computed per unit of its price', () => {
   expect(costOf('secret', 3)).toBeCloseTo(1.2);
 });
 
+test('the bytes of an answer are part of the cost of a request', () => {
+  const [page, large] = (['keys', 'worstSearch'] as const).map((name) => ({
+    bytes: METERED.requests[name].answerBytes,
+    usd: costOfRequests(name, 1).cloudFront,
+  }));
+  const more = (large?.bytes ?? 0) - (page?.bytes ?? 0);
+  expect(more).toBeGreaterThan(10_000);
+  expect((large?.usd ?? 0) - (page?.usd ?? 0)).toBeCloseTo(costOf('edgeToViewer', more / 1e9), 9);
+});
+
 test('the gateway costs something only for requests through it, not for streaming uploads and downloads', () => {
   const throughGateway = Object.keys(METERED_REQUESTS).filter(
     (name) => costOfRequests(name as MeteredRequest, 1).gateway > 0,

@@ -1,5 +1,6 @@
 import { test } from 'vitest';
 import type { StageName, StageSettings } from '../../infra/settings/stage.ts';
+import { TABLES } from '../../shared/tables.ts';
 import { expectAccepted } from '../support/findings.ts';
 
 const certificate = (id: string) => `arn:aws:acm:us-east-1:123456789012:certificate/${id}`;
@@ -18,6 +19,23 @@ test.each<[string, StageName, Partial<StageSettings>]>([
       cdnDomain: { name: 'cdn.example.net', certificateArn: certificate('cdn') },
       firewall: { webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/files/1' },
       alarmEmails: { page: ['ops@example.com'] },
+    },
+  ],
+  [
+    'in us-east-1, with a second copy, restored tables, a budget, several sweepers and without the canary',
+    'prod',
+    {
+      region: 'us-east-1',
+      secondCopy: { region: 'us-west-2', keepDays: 35 },
+      restoredTables: Object.fromEntries(
+        Object.keys(TABLES).map((name) => [name, `FileHosting-prod-restored-${name}`]),
+      ),
+      alarmEmails: { ticket: ['ops@example.com'] },
+      monthlyBudgetUsd: 50,
+      canary: false,
+      sweepers: 4,
+      originSecretSlot: 'b',
+      securityContact: { contacts: ['mailto:security@example.com'] },
     },
   ],
 ])(

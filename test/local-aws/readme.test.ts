@@ -43,6 +43,24 @@ test('the page of evidence names the tests that exist, each at least once', () =
   expect([...new Set(quoted(page, /`([\w/-]+\.test\.ts)`/g))].sort()).toEqual(tests.sort());
 });
 
+test('what is known from nothing is on the page of what has never run on AWS, or the product does not rely on it', () => {
+  const page = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  const untried = readFileSync(join(FOLDER, '../docs/not-tried-on-aws.md'), 'utf8');
+  const anchors = [...untried.matchAll(/^## (.+)/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  const assumptions = [...page.matchAll(/\*\*nothing\*\*([^|]*)/g)].map(([, rest = '']) => rest);
+  expect(assumptions.length).toBeGreaterThan(10);
+  const unexplained = assumptions.filter((rest) => {
+    const [, anchor] = /docs\/not-tried-on-aws\.md#([\w-]+)\)/.exec(rest) ?? [];
+    return anchor === undefined ? !rest.includes('not relied on') : !anchors.includes(anchor);
+  });
+  expect(unexplained).toEqual([]);
+});
+
 test('the servers have the ports that the README of the local AWS names', async () => {
   const offset = (server: string) => {
     const [sentence = '', number = 0] =

@@ -58,23 +58,52 @@ test('the canary reports the steps that fail, and still runs the others', async 
   expect(lines.at(-1)).toMatch(/POST api: 503 .*service_unavailable.* \(request [\w-]+\)/);
 });
 
-/** Makes the gateway refuse every request to two routes, as it refuses requests above its throttle. */
-function stopRoutes(templates: Record<string, Template>): void {
+/** Makes the gateway refuse every request to these routes, as it refuses requests above their throttles. */
+const stopRoutes = (routes: readonly string[]) => (templates: Record<string, Template>) => {
   const [stage] = Object.values(templates).flatMap((template) => resourcesOf(template, 'AWS::ApiGateway::Stage'));
   const settings = stage?.Properties?.MethodSettings as object[];
-  settings.push({ HttpMethod: 'GET', ResourcePath: '/~1health', ThrottlingRateLimit: 0 });
-  settings.push({ HttpMethod: 'POST', ResourcePath: '/~1api~1v1~1files', ThrottlingRateLimit: 0 });
-}
+  for (const route of routes) {
+    const [HttpMethod, path = ''] = route.split(' ');
+    settings.push({ HttpMethod, ResourcePath: `/${path.replaceAll('/', '~1')}`, ThrottlingRateLimit: 0 });
+  }
+};
 
-test('the canary does not fail when other clients have used up the throttle of a route', async () => {
-  const flooded = await startTestService({}, { mayBreakApi: true, edit: stopRoutes });
+test.each([
+  {
+    name: 'counts a refusal by the service itself as a failure, and one by the throttle of a route not',
+    stopped: ['GET /health'],
+    limits: { UPLOAD_BYTES_PER_DAY: '5' },
+    failed: ['form'],
+    unchecked: ['health'],
+    metric: [1],
+  },
+  {
+    name: 'counts no failure when other clients have used up the throttles of some routes',
+    stopped: ['GET /health', 'POST /api/v1/files'],
+    limits: {},
+    failed: [],
+    unchecked: ['health', 'form'],
+    metric: [0],
+  },
+  {
+    name: 'writes no metric when every step was refused by a throttle, so that its alarm starts',
+    stopped: ['GET /health', 'POST /api/v1/files', 'GET /api/v1/files'],
+    limits: {},
+    failed: [],
+    unchecked: ['health', 'form', 'list'],
+    metric: [],
+  },
+])('the canary $name', async ({ stopped, limits, failed, unchecked, metric }) => {
+  const flooded = await startTestService(limits, { mayBreakApi: true, edit: stopRoutes(stopped) });
   const admin = operatorOf(flooded);
   try {
     await admin.putCanaryKey((await flooded.newAccount()).key);
     const { payload } = await flooded.invoke('CanaryFunction', { time: LATER });
-    expect(JSON.parse(payload)).toEqual([]);
-    const unchecked = flooded.logs.filter((line) => line.includes('canary step not checked') && line.includes('429'));
-    expect(unchecked.map((line) => /"step":"(\w+)"/.exec(line)?.[1])).toEqual(['health', 'form']);
+    expect(JSON.parse(payload)).toEqual(failed);
+    const lines = flooded.logs.filter((line) => line.includes('canary step not checked') && line.includes('429'));
+    expect(lines.map((line) => /"step":"(\w+)"/.exec(line)?.[1])).toEqual(unchecked);
+    const measured = valuesInLog(flooded.logs).filter((value) => value.metric === 'CanaryFailures');
+    expect(measured.map(({ value }) => value)).toEqual(metric);
   } finally {
     admin.close();
     await flooded.close();

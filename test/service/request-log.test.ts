@@ -42,6 +42,17 @@ describe('the line of a request', () => {
     });
   });
 
+  test.each<[lane: string, init: (form: string) => RequestInit]>([
+    ['inline', (body) => ({ body })],
+    ['streaming', (form) => ({ body: new Blob([form]).stream(), duplex: 'half' }) as RequestInit],
+  ])('has exactly the bytes of the body in the %s lane', async (_, init) => {
+    const part = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
+    const form = `--b\r\n${part}\r\n\r\nfünf\r\n--b--\r\n`;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const answer = await account.byKey.request('POST', '/files', { ...init(form), headers });
+    expect(await lineOf(answer)).toMatchObject({ status: 201, request_bytes: Buffer.byteLength(form) });
+  });
+
   test('has the prefix of a key that is no longer valid, and no other part of the key', async () => {
     const { body } = await account.bySession.request<{ items: { id: string }[] }>('GET', '/api-keys');
     await account.bySession.request('DELETE', `/api-keys/${body.items[0]?.id}`);

@@ -36,6 +36,20 @@ test('each alarm notifies the topic of its urgency, when it starts and when it e
   expect(names.sort()).toEqual(Object.keys(ALARMS).sort());
 });
 
+test('only these alarms wake a person', () => {
+  const names = Object.entries(ALARMS).flatMap(([name, { urgency }]) => (urgency === 'page' ? [name] : []));
+  expect(names.sort()).toEqual([
+    'ApiBudgetFast',
+    'AppServerErrors',
+    'CanaryFailing',
+    'CdnServerErrors',
+    'InternalError',
+    'LoginFailures',
+    'LoginThrottles',
+    'StreamingFailures',
+  ]);
+});
+
 test("the metrics of AWS services that alarms use have the names and dimensions of AWS's documentation", async () => {
   for (const stack of ['Operations', 'EdgeAlarms']) {
     const metrics = (await alarmsOf(stack)).flatMap(metricsOf);

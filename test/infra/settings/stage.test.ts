@@ -290,6 +290,11 @@ describe('an invalid setting is an error that names the file of the stage and th
       'whoMayLogIn.emails[0] must be one e-mail address, in ASCII, not ',
     ],
     [
+      'a domain that is not ASCII',
+      { whoMayLogIn: { domains: ['\u212Aiosk.org'] } },
+      'whoMayLogIn.domains[0] must be a domain name in lower case, such as "example.com", not ',
+    ],
+    [
       'a domain with an @',
       { whoMayLogIn: { domains: ['@example.org'] } },
       'whoMayLogIn.domains[0] must be a domain name in lower case, such as "example.com", not ',

@@ -196,6 +196,32 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     expect(unexplained).toEqual([]);
   });
 
+  test('on logs and queues, roles have only these actions, whose use no other test sees', async () => {
+    const allowed = (await statementsOf(assembly())).filter(
+      ([, { Effect, Principal }]) => Effect === 'Allow' && !Principal,
+    );
+    const holders = (wanted: string) =>
+      allowed.flatMap(([holder, { Action }]) =>
+        [Action]
+          .flat()
+          .flatMap((action) =>
+            action.startsWith(wanted) ? [`${holder.replace(/RoleDefaultPolicy[0-9A-F]{8}$/, '')} ${action}`] : [],
+          ),
+      );
+    const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
+    const writers = functions.flatMap(({ logicalId, type }) =>
+      HELPER.test(logicalId)
+        ? []
+        : // The role of the streaming function has no name of its own.
+          [type === 'AWS::Lambda::Function' ? logicalId.replace(/Function[0-9A-F]{8}$/, '') : ''],
+    );
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+    expect(holders('logs:').toSorted()).toEqual(
+      writers.flatMap((writer) => actions.map((action) => `${writer} ${action}`)).toSorted(),
+    );
+    expect(holders('sqs:')).toEqual(['CompleteArrivedUpload sqs:SendMessage', 'Sweep sqs:SendMessage']);
+  });
+
   test("only CDK's helpers and the gateway have a managed policy, which is for writing logs", async () => {
     const roles = await resourcesOf(assembly(), 'AWS::IAM::Role');
     const managed = roles.flatMap(({ logicalId, properties }) =>

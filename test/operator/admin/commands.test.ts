@@ -180,6 +180,9 @@ describe('requests', () => {
     const [from, to] = [-3_600_000, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString().slice(0, 16));
     expect(await found(id, '--until', String(from))).toEqual([]);
     expect(await found(id, '--until', String(to), '--hours', '2')).toContainEqual(refused);
+    // Logs Insights adds this field to every row.
+    for (const format of [[], ['--json']])
+      expect((await admin(...format, 'requests', id)).stdout).not.toContain('@ptr');
   });
 
   test('shows the numbers that explain a refusal, and the outcome of a direct upload whose bytes arrived', async () => {
@@ -206,7 +209,11 @@ test('suspend rejects the account from the next request on, and restore makes it
   });
   expect(await statuses(account)).toEqual([401, 401]);
   const login = { startUrl: `${service.urls.base_url}/auth/google`, email: account.email };
+  const before = service.logs.length;
   expect((await logIn(login)).location).toMatch(/\/dashboard\/login\?error=not_allowed$/);
+  const refused = () => service.logs.slice(before).filter((line) => line.includes('"login refused"'));
+  await expect.poll(refused).toEqual([expect.stringContaining('"detail":"the account is suspended"')]);
+  expect(refused().join()).not.toContain('"stack"');
   expect((await fetch(String(body.url))).status).toBe(200);
   expect(await adminJson('show', account.id)).toMatchObject({ suspended: true });
   await expectOtherUntouched();

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
@@ -77,6 +79,21 @@ test.concurrent('the gateway itself is checked only when its address is given', 
     1,
     expect.stringMatching(/^DOES NOT HOLD {2}gateway: .*: answered 200 /),
   ]);
+});
+
+test.concurrent('a header that CloudFront adds to an answer of the edge is printed', async () => {
+  const twice = createServer((request, response) => {
+    response.setHeader('x-request-id', 'a').setHeader('cache-control', 'no-store');
+    response.setHeader('content-type', 'application/json').setHeader('x-content-type-options', ['nosniff', 'nosniff']);
+    response.statusCode = 401;
+    request.resume().on('end', () => response.end('{"error":"unauthorized"}'));
+  });
+  await once(twice.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(twice.address() as AddressInfo).port}/api/v1`;
+  const { code, lines } = await smoke('--base-url', baseUrl, '--key', 'x', '--only', '25 MiB without a key');
+  twice.close();
+  const reason = 'the header x-content-type-options is nosniff, nosniff and does not match /^nosniff$/';
+  expect([code, lines[0]]).toEqual([1, expect.stringContaining(reason)]);
 });
 
 test.concurrent('a check that needs a key fails with an invalid one', async () => {

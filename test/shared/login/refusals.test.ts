@@ -79,6 +79,12 @@ describe('only a person whom the operator allows can log in', () => {
       { claims: { email: 'a@\u212Aios\u212A.org' } },
     ],
     [
+      'with a Workspace whose name in lower case would be an allowed domain',
+      'is refused',
+      { domains: ['kiosk.org'], emails: [] },
+      { provider: google, claims: { iss: google.issuer, email: 'a@kiosk.org', hd: '\u212Aiosk.org' } },
+    ],
+    [
       'with an address of gmail.com, which is allowed,',
       'logs in',
       { domains: ['gmail.com'], emails: [] },
@@ -175,9 +181,15 @@ test.each([
   expect(refusal?.isOurFailure).toBe(isOurFailure);
 });
 
-test('a login of a person who is not allowed does not count as failed by the service', async () => {
-  const { refusal } = await logIn({ allowed: { domains: ['other.org'], emails: [] } });
-  expect(refusal?.isOurFailure).toBe(false);
+test.each<[string, Attempt]>([
+  ['a person who is on no list', { allowed: { domains: ['other.org'], emails: [] } }],
+  ['an ID token of another attempt', { claims: { nonce: 'other' } }],
+  ['an ID token for another client', { claims: { aud: 'other' } }],
+  ['an ID token that is expired', { claims: { exp: 1 } }],
+  ['something that is no ID token', { token: async () => 'x' }],
+])('a login with %s does not count as failed by the service, and so leaves no stack trace', async (_, attempt) => {
+  const { refusal } = await logIn(attempt);
+  expect(refusal).toMatchObject({ isOurFailure: false, cause: { message: expect.stringMatching(/./) } });
 });
 
 test('the error of a refusal contains no secret and no claim', async () => {
