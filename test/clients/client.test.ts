@@ -354,6 +354,39 @@ describe('download', () => {
     await expect(bytesOf(by.download(file))).rejects.toMatchObject({ code, isTemporary: false });
   });
 
+  /** A server of three bytes in three pieces. Each answer has `init`; `open` counts the bodies that are not over. */
+  function serving(init: ResponseInit) {
+    let open = 0;
+    const using: client.Fetch = async () => {
+      let at = 0;
+      open++;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (at < 3) return controller.enqueue(Uint8Array.of(at++));
+          open--;
+          controller.close();
+        },
+        cancel: () => void open--,
+      });
+      return new Response(body, init);
+    };
+    const by = new FileHosting({ url: service.urls.root_url, key: account.key, fetch: using });
+    const file = { url: 'https://example.com/a', size_bytes: 3 };
+    return { file, by, open: () => open };
+  }
+
+  test.for<HeadersInit>([{}, { ETag: 'W/"weak"' }])(
+    'reads a file in pieces from a server that does not identify its content: %o',
+    async (headers) => {
+      const { by, file } = serving({ headers });
+      expect([...(await bytesOf(by.download(file)))]).toEqual([0, 1, 2]);
+      await expect(bytesOf(by.download(file, { after: { bytes: 1, etag: undefined } }))).rejects.toMatchObject({
+        code: 'network_error',
+        isTemporary: false,
+      });
+    },
+  );
+
   test('ends when it is aborted', async () => {
     const file = await hosting.upload(content);
     const stop = new AbortController();

@@ -63,7 +63,7 @@ export function download(
   const read = async () => {
     throwIfAborted(options.signal);
     if (at > 0 && at === size) return undefined;
-    if (at > 0 && !etag)
+    if (!connection && at > 0 && !etag)
       throw new FileHostingError('network_error', { what: 'The download cannot be continued', isFinal: true });
     const watch = connection?.watch ?? new Watch(using.stallSeconds ?? 60, options.signal);
     try {
