@@ -387,6 +387,17 @@ describe('download', () => {
     },
   );
 
+  test.for<[string, ResponseInit, client.DownloadOptions]>([
+    ['refuses the range', { status: 416 }, {}],
+    ['has a file of another size', { headers: { 'Content-Length': '4' } }, {}],
+    ['has another file', { headers: { ETag: '"b"' } }, { after: { bytes: 1, etag: '"a"' } }],
+    ['answers, and the caller throws', {}, { onStart: () => expect.fail('thrown by the caller') }],
+  ])('leaves no answer open when the server %s', async ([, init, options]) => {
+    const { by, file, open } = serving(init);
+    await expect(bytesOf(by.download(file, { ...options, retries: 0 }))).rejects.toThrow();
+    expect(open()).toBe(0);
+  });
+
   test('ends when it is aborted', async () => {
     const file = await hosting.upload(content);
     const stop = new AbortController();
