@@ -46,7 +46,8 @@ export async function endSessionOf(
 ): Promise<EndedSession> {
   const tokenHash = (await sessions.hashes(accountId)).find((hash) => sessionIdOf(hash) === id);
   const session = tokenHash === undefined ? undefined : await sessions.find(tokenHash);
-  if (!session || session.expiresAt <= clock()) throw new ApiError('not_found');
+  if (!session || session.expiresAt <= clock())
+    throw new ApiError('not_found', { detail: 'the account has no such session' });
   // Whether a row was removed does not matter: a lost answer is repeated, and then another attempt has removed the row.
   await sessions.remove(session.tokenHash);
   return { id, deleted: true, isOwn: session.tokenHash === sessionHash };
