@@ -255,6 +255,22 @@ describe('the comparison with the released document', () => {
       ['no longer: POST /api/v1/files answers 201 with Location'],
     ],
     [
+      'what is deprecated',
+      (document) => {
+        list(document).parameters[2].deprecated = true;
+        schema(document, 'FileRecord').properties.url.deprecated = true;
+        upload(document).deprecated = true;
+        const answers = [upload(document).responses[201], ...Object.values<Editable>(document.components.responses)];
+        for (const answer of answers) answer.headers = { ...answer.headers, Deprecation: {}, Sunset: {} };
+      },
+      [
+        'now: GET /api/v1/files takes query search is deprecated',
+        'now: FileRecord.url is deprecated',
+        'now: POST /api/v1/files is deprecated',
+        'now: POST /api/v1/files answers without Link',
+      ],
+    ],
+    [
       'an error code of one route',
       (document) => Object.assign(upload(document).responses, { 403: { $ref: '#/components/responses/Forbidden' } }),
       ['no longer: POST /api/v1/files answers 403 storage_limit_exceeded'],
@@ -319,6 +335,14 @@ describe('the comparison with the released document', () => {
     expect(breaksBy(change, named('no longer: * with Error-Detail'))).toEqual([]);
     expect(breaksBy(change, named('no longer: * with Error'))).toEqual(all);
     expect(breaksBy(change, named('*'))).toEqual(all);
+  });
+
+  test('finds nothing in the document of today that docs/changelog.md does not name', async () => {
+    const pages = ['openapi-released.json', 'changelog.md'].map((name) =>
+      readFile(join(import.meta.dirname, '../../docs', name), 'utf8'),
+    );
+    const [released = '', changelog = ''] = await Promise.all(pages);
+    expect(unnamedBreaks(JSON.parse(released), DOCUMENT, changelog)).toEqual([]);
   });
 
   test('reports a changelog without the released version', () => {
