@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentHash } from '../../docs/document-hash.ts';
 import { newProject } from '../support/project.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CLIENTS, type GeneratedClient, markOf, nameOf } from './generators/clients.ts';
@@ -74,6 +75,7 @@ test.for(CLIENTS.map((client) => [nameOf(client), client] as const))(
     await writeFile(file, `sent by ${name}`);
     const row: Record<string, string> = { version: client.version, compiles: 'no' };
     for (const step of STEPS) row[step] = 'no';
+    row.document = documentHash();
     rows[name] = row;
     await client.generate(document, place);
     await client.compile(place);
@@ -89,6 +91,7 @@ test.for(CLIENTS.map((client) => [nameOf(client), client] as const))(
     expect(row).toEqual({
       version: client.version,
       ...Object.fromEntries(['compiles', ...STEPS].map((step) => [step, 'yes'])),
+      document: documentHash(),
     });
     // What the ticket has stored is the only file left.
     const { body } = await byKey.request<{ items: { name: string; mime_type: string; url: string }[] }>(
