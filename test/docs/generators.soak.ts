@@ -2,12 +2,22 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { transform } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { documentHash } from '../../docs/document-hash.ts';
 import { newProject } from '../support/project.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CLIENTS, type GeneratedClient, markOf, nameOf } from './generators/clients.ts';
-import { COMPILERS, compilerOf, lacking, MARK_OF_SCHEMATHESIS, python, run } from './generators/tools.ts';
+import {
+  COMPILERS,
+  commandOf,
+  compilerOf,
+  lacking,
+  MARK_OF_SCHEMATHESIS,
+  python,
+  RUNTIMES,
+  run,
+} from './generators/tools.ts';
 
 /**
  * Makes clients from the OpenAPI document by the generators of others, compiles them, and uses them. Generators that are not installed
@@ -152,6 +162,29 @@ const PAGE = `import { FileHosting, type FileHostingError, type FileRecord, uplo
   new FileHosting({ fetch, address: 'x' });
   export const isStalled = ({ code }: FileHostingError): boolean => code === 'stalled';
 `;
+
+test.for(Object.entries(RUNTIMES))(
+  'the TypeScript client uploads, downloads, aborts and deletes in %s, imported and required',
+  async ([runtime, args], { skip }) => {
+    const readme = await readFile(join(import.meta.dirname, '../../clients/typescript/README.md'), 'utf8');
+    expect(readme.toLowerCase()).toContain(runtime.replace('@', ' '));
+    const command = commandOf(runtime);
+    if (!existsSync(command)) {
+      console.warn(`${runtime} is skipped: ${NOT_INSTALLED}.`);
+      skip(NOT_INSTALLED);
+    }
+    const project = await newProject();
+    const program = await readFile(join(import.meta.dirname, 'generators/programs/in-each-runtime.mjs'), 'utf8');
+    await writeFile(join(project, 'program.mjs'), program);
+    await writeFile(join(project, 'program.cjs'), (await transform(program, { format: 'cjs' })).code);
+    for (const file of ['program.mjs', 'program.cjs']) {
+      const { key } = await service.newAccount();
+      const env = { FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
+      expect(await run(command, [...args, file], { cwd: project, env })).toBe('done\n');
+    }
+    await rm(project, { recursive: true });
+  },
+);
 
 test('all checks of Schemathesis find only what is accepted', async ({ skip }) => {
   if (!existsSync(MARK_OF_SCHEMATHESIS)) {

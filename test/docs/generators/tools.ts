@@ -25,6 +25,9 @@ const LIBRARIES = {
 /** Versions of TypeScript that the client's types are checked with, besides that of the project. */
 export const COMPILERS = ['5.0.4', '6.0.3'];
 
+/** Runtimes that the TypeScript client is tried in, besides Node and Chromium: the arguments before those of the program. */
+export const RUNTIMES = { 'deno@2.9.6': ['run', '--allow-all'], 'bun@1.4.5': [] } as const;
+
 /** Where the tools are installed. They are no dependencies of the project, because they are large and need many languages. */
 export const TOOLS =
   process.env.CLIENT_GENERATORS ||
@@ -37,6 +40,10 @@ const NPM = join(TOOLS, 'npm');
 /** The compiler of a version. Each has a folder of its own, because npm would link all of them to one `tsc`. */
 const folderOfCompiler = (version: string) => join(TOOLS, `typescript-${version}`);
 export const compilerOf = (version: string) => join(folderOfCompiler(version), 'node_modules/typescript/bin/tsc');
+
+const folderOfRuntime = (runtime: string) => join(TOOLS, runtime);
+export const commandOf = (runtime: string) =>
+  join(folderOfRuntime(runtime), 'node_modules/.bin', runtime.replace(/@.*/, ''));
 
 /** A program may not wait for the network forever, or for anything else. */
 const PROGRAM_MAX_MS = 10 * 60_000;
@@ -99,6 +106,7 @@ export const INSTALL = {
     const tools = [`openapi-typescript@${VERSIONS.openApiTypescript}`, `@hey-api/openapi-ts@${VERSIONS.heyApi}`];
     await installPackages(NPM, [...tools, ...LIBRARIES.npm]);
     for (const version of COMPILERS) await installPackages(folderOfCompiler(version), [`typescript@${version}`]);
+    for (const runtime of Object.keys(RUNTIMES)) await installPackages(folderOfRuntime(runtime), [runtime]);
   },
   async go() {
     const command = `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v${VERSIONS.oapiCodegen}`;
