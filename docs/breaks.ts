@@ -5,6 +5,7 @@ interface Part {
   readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;
+  readonly deprecated?: boolean;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Part>>;
   readonly items?: Part;
@@ -18,6 +19,7 @@ interface Part {
 
 interface Operation {
   readonly operationId: string;
+  readonly deprecated?: boolean;
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly parameters: readonly (Part & { readonly name: string; readonly in: string; readonly required?: boolean })[];
   readonly requestBody?: Part;
@@ -97,6 +99,7 @@ function surfaceOf(document: Documented): Surface {
       describe(promise(name, subject), resolved(schema), isSent);
       return;
     }
+    if (schema.deprecated) demand(`${subject} is deprecated`, subject);
     const types = [schema.type ?? []].flat();
     if (isSent) {
       for (const type of types) promise(`${subject} may be ${type}`, subject);
@@ -125,13 +128,14 @@ function surfaceOf(document: Documented): Surface {
 
   function describeOperation(name: string, operation: Operation): void {
     promise(`${name} is called ${operation.operationId}`, name);
+    if (operation.deprecated) demand(`${name} is deprecated`, name);
     const credentials = operation.security.flatMap((scheme) => Object.keys(scheme));
     for (const credential of credentials.length > 0 ? credentials : ['everyone'])
       promise(`${name} serves ${credential}`, name);
     for (const parameter of operation.parameters) {
       const subject = promise(`${name} takes ${parameter.in} ${parameter.name}`, name);
       if (parameter.required) demand(`${name} requires ${parameter.in} ${parameter.name}`, name);
-      describe(subject, parameter.schema ?? {}, true);
+      describe(subject, { ...parameter.schema, deprecated: parameter.deprecated === true }, true);
     }
     if (operation.requestBody) demand(`${name} requires a body`, name);
     for (const [type, { schema = {} }] of Object.entries(operation.requestBody?.content ?? {}))
@@ -139,6 +143,8 @@ function surfaceOf(document: Documented): Surface {
     for (const [status, answer] of Object.entries(operation.responses)) {
       const subject = promise(`${name} answers ${status}`, name);
       const { headers = {}, content = {} } = resolved(answer);
+      for (const header of operation.deprecated ? ['Deprecation', 'Sunset', 'Link'] : [])
+        if (!(header in headers)) demand(`${name} answers without ${header}`, name);
       for (const [header, part] of Object.entries(headers))
         describe(promise(`${subject} with ${header}`, subject), resolved(part).schema ?? {}, false);
       for (const [type, { schema = {}, examples = {} }] of Object.entries(content)) {

@@ -20,6 +20,7 @@ import {
   type Table,
   worstSearch,
 } from './costs/cost-tables.ts';
+import { documentHash } from './document-hash.ts';
 import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
 import historyFigures from './reliability/histories.json' with { type: 'json' };
@@ -58,7 +59,11 @@ const TABLES_OF_API: Readonly<Record<string, () => string>> = {
   clients: () =>
     table(
       ['Generator', ...Object.keys(Object.values(clients)[0] ?? {})],
-      Object.entries(clients).map(([name, cells]) => [name, ...Object.values(cells)]),
+      Object.entries(clients).map(([name, { document, ...cells }]) => [
+        name,
+        ...Object.values(cells),
+        document === documentHash() ? 'of today' : '**older**',
+      ]),
     ),
   limits: () =>
     table(

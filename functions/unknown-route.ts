@@ -6,8 +6,9 @@ import { ROUTES } from './routes.ts';
 /** Answers all requests that no route takes: 405 with `Allow` when a route has the path with other methods, otherwise 404. */
 export const handler = routeStack({ name: 'unknownRoute' }, [], async ({ event }) => {
   const methods = methodsAt(event.path);
-  if (methods.length === 0) throw new ApiError('not_found');
-  throw new ApiError('method_not_allowed', { headers: { Allow: methods.join(', ') } });
+  if (methods.length === 0) throw new ApiError('not_found', { detail: 'the API has no such path' });
+  const Allow = methods.join(', ');
+  throw new ApiError('method_not_allowed', { headers: { Allow }, detail: `the path takes only ${Allow}` });
 });
 
 function methodsAt(path: string): string[] {

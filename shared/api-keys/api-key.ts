@@ -155,7 +155,8 @@ export async function revokeApiKey(
   keys: ApiKeyStore,
   { accountId, id, deadlineAt }: { accountId: string; id: string; deadlineAt: number },
 ): Promise<Deletion> {
-  if (!isUuid(id) || !(await keys.remove(accountId, id, { deadlineAt }))) throw new ApiError('not_found');
+  if (!isUuid(id) || !(await keys.remove(accountId, id, { deadlineAt })))
+    throw new ApiError('not_found', { detail: 'the account has no such key' });
   return { id, deleted: true };
 }
 

@@ -45,6 +45,9 @@ const ERRORS_OF_EVERY_ROUTE: readonly ErrorCode[] = [
   'timeout',
 ];
 
+/** The statuses with which CloudFront itself may answer, in HTML. For others that it makes there is a page in JSON (decision 0012). */
+export const STATUSES_OF_CLOUDFRONT: readonly number[] = [400, 403, 503, 504];
+
 /** CloudFront answers a URL that is too long with this status. The table of errors has no code for it. */
 export const URL_TOO_LONG = 414;
 
@@ -121,7 +124,7 @@ function describe(maxUploadBytes: number): string {
     '',
     'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`, except the 503 of',
     '`/health`, which says what is down. Other paths of the API are 404 `not_found`; methods that a path does not',
-    'have are 405 `method_not_allowed`. CloudFront itself may answer 400, 403, 503 and 504, in HTML.',
+    `have are 405 \`method_not_allowed\`. CloudFront itself may answer ${new Intl.ListFormat('en-GB').format(STATUSES_OF_CLOUDFRONT.map(String))}, in HTML.`,
     '',
     `A file may have at most ${maxUploadBytes.toLocaleString('en-US')} bytes. Answers to counted requests say in \`RateLimit\` how many requests are left.`,
     'Retry 429 and 5xx with exponential backoff, not before `Retry-After`.',

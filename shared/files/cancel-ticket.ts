@@ -30,7 +30,10 @@ export async function cancelTicket(stores: CancellingStores, ref: FileRef, deadl
   for (let tries = 0; tries < TRIES; tries++) {
     checkDeadline(deadline);
     const ticket = await findTicket(stores, ref);
-    if (ticket?.state !== 'pending') throw new ApiError('not_found');
+    if (ticket?.state !== 'pending') {
+      const detail = ticket ? `the ticket is ${ticket.state}` : 'the account has no such ticket';
+      throw new ApiError('not_found', { detail });
+    }
     if ((await stores.releases.releaseTicket(ticket, 'cancelled', deadline)) !== 'released') continue;
     await briefly(() => stores.objects.occupy(incomingKey(ticket))).catch((error) => {
       log('warn', 'PUT of a cancelled ticket not blocked', { fileId: ref.id, ...describeError(error) });

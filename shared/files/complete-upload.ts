@@ -97,7 +97,8 @@ async function fileOf(
   if (ticket?.state === 'refused') throw noRoomForFile({ fileCountLimit });
   const row = !ticket || ticket.state === 'settled' ? await findRow(stores, ref) : undefined;
   if (row?.state === 'ready' && row.via === 'ticket') return row;
-  throw new ApiError('not_found', ticket && { detail: `the ticket is ${ticket.state}, and there is no file` });
+  const detail = ticket ? `the ticket is ${ticket.state}, and there is no file` : 'the account has no such ticket';
+  throw new ApiError('not_found', { detail });
 }
 
 /** Waits longer each time, with jitter, so that two waiting attempts try at different times. @returns the wait, in milliseconds. */

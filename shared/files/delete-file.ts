@@ -1,8 +1,7 @@
-import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { briefly, type Deadline } from '../time-limit.ts';
 import type { FileRef } from './file.ts';
-import { findRow } from './file-record.ts';
+import { findRow, noSuchFile } from './file-record.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { FileStore, ReleaseStore } from './stores.ts';
 
@@ -33,7 +32,7 @@ export async function deleteFile(
   const now = clock();
   const work = { now, dueAt: now + SWEEPER_WAITS_MS };
   if (file?.state !== 'ready' || (await stores.releases.releaseFile(file, work, deadline)) === 'changed') {
-    throw new ApiError('not_found');
+    throw noSuchFile();
   }
   try {
     await briefly(() => finishDeletion(stores, file));

@@ -42,9 +42,11 @@ export async function findTicket(stores: { readonly tickets: TicketStore }, ref:
   return isUuid(ref.id) ? stores.tickets.get(ref) : undefined;
 }
 
+export const noSuchFile = () => new ApiError('not_found', { detail: 'the account has no such file' });
+
 /** @throws ApiError `not_found` for an unknown id, an id of another account, an unfinished upload, and a deleted file. */
 export async function getFile(stores: { readonly files: FileStore }, ref: FileRef): Promise<StoredFile> {
   const row = await findRow(stores, ref);
-  if (row?.state !== 'ready') throw new ApiError('not_found');
+  if (row?.state !== 'ready') throw noSuchFile();
   return row;
 }

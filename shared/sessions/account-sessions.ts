@@ -45,7 +45,7 @@ export async function endSessionOf(
   clock: () => number = Date.now,
 ): Promise<EndedSession> {
   const session = (await sessions.live(accountId, clock())).find(({ tokenHash }) => sessionIdOf(tokenHash) === id);
-  if (!session) throw new ApiError('not_found');
+  if (!session) throw new ApiError('not_found', { detail: 'the account has no such session' });
   // Whether a row was removed does not matter: a lost answer is repeated, and then another attempt has removed the row.
   await sessions.remove(session.tokenHash);
   return { id, deleted: true, isOwn: session.tokenHash === sessionHash };

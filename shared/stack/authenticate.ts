@@ -55,7 +55,7 @@ async function findCaller(
   return access === 'key-or-session' ? callerByKey(stores, keyIn(authorization), clock) : undefined;
 }
 
-/** Why a credential was refused, for the log. Only the prefix of a well-formed key is logged, never a whole credential. */
+/** Why a credential was refused. Only the log gets the prefix of a well-formed key, and nobody a whole credential. */
 function describeRefused(event: ApiEvent, access: Access): { readonly detail: string; readonly keyPrefix?: string } {
   const authorization = headerValues(event, 'authorization');
   if (authorization.length === 0) {

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import { findDelimiter, type ScanResult } from './find-delimiter.ts';
 import { headerParameters } from './header-parameters.ts';
 
-/** The error for a body that breaks RFC 7578 or the service's limits. @param detail  for the log; clients see the code. */
+/** The error for a body that breaks RFC 7578 or the service's limits. @param detail  for the log and the client. */
 export function invalidForm(detail: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', { detail, cause });
 }

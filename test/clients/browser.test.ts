@@ -66,16 +66,26 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
     await here.leave();
   });
 
-  test('sends the content of a ticket without a key', async () => {
+  test('sends the content of a ticket without a key, also when the first answer is lost', async () => {
     const { here, page, account } = await open();
     const by = new FileHosting({ url: service.urls.root_url, key: account.key });
     const ticket = await by.createTicket({ name: 'a.bin', size: 300_000 });
+    const answers: number[] = [];
+    await page.route(ticket.upload.url, async (route) => {
+      const answer = await route.fetch();
+      answers.push(answer.status());
+      if (answers.length === 1) return route.abort('connectionreset');
+      await route.fulfill({ response: answer });
+    });
     const sent = await page.evaluate(async (given) => {
       const { uploadTo } = (globalThis as unknown as { client: typeof Client }).client;
       const reports: Client.Progress[] = [];
       await uploadTo(given, new Blob([new Uint8Array(300_000).fill(7)]), { onProgress: (one) => reports.push(one) });
       return reports;
     }, ticket);
+    // 412: the ticket has been used, by the request whose answer was lost.
+    expect(answers).toEqual([200, 412]);
+    expect(sent.at(-1)?.attempt).toBe(2);
     expect([sent.at(0)?.sentBytes, sent.at(-1)?.sentBytes]).toEqual([0, 300_000]);
     const file = await by.complete(ticket.id);
     expect(await (await fetch(file.url)).arrayBuffer()).toEqual(new Uint8Array(300_000).fill(7).buffer);
@@ -155,7 +165,7 @@ describe.runIf(HAS_BROWSER)('the client in a browser', () => {
     let lost = 0;
     await page.route('**/api/v1/files', async (route) => {
       if (route.request().method() !== 'POST' || lost++ > 0) return route.fallback();
-      await route.fetch();
+      expect((await route.fetch()).status()).toBe(201);
       await route.abort('connectionreset');
     });
     // The upload is slow, so that it is aborted before all its bytes have arrived. A complete object would stay until the ticket ends.

@@ -116,6 +116,9 @@ describe('the package', () => {
     }
     const { code } = await transform(program, { format: 'cjs' });
     for (const node of await nodes()) expect((await runProgram(node, code, 'cjs')).trim()).toBe('abc 2');
+    // This undici needs the Node of the project.
+    const withUndici = `const { fetch } = require('undici');\n${code}`;
+    expect((await runProgram(process.execPath, withUndici, 'cjs')).trim()).toBe('abc 2');
   });
 
   test('uploads, lists and deletes in each Node, with a clock that is off by an hour', async () => {

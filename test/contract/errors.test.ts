@@ -40,11 +40,19 @@ describe('contract: errors', () => {
       [await byKey.postJson('/uploads', { ...ticket, size_bytes: 2 ** 40 }), /bytes=1099511627776; limit_bytes=\d+$/],
       [await bySession.postJson('/api-keys', { name: '' }), /^the name of the key is empty/],
       [await stranger.request('GET', '/files'), /^the Authorization header has no well-formed key$/],
-      [await byKey.request('GET', `/files/${UNKNOWN_ID}`), /^$/],
     ] as const) {
       expect(answer.headers.get('error-detail') ?? '').toMatch(detail);
       expect(answer.status).toBeLessThan(500);
     }
+    for (const route of guarded.filter(({ path }) => path.includes('{id}'))) {
+      const by = route.access === 'session' ? bySession : byKey;
+      const unknown = await by.request(route.method, pathOf(route));
+      expect(unknown.headers.get('error-detail')).toMatch(/^the account has no such (file|ticket|key|session)$/);
+      const wrong = await by.request('PATCH', pathOf(route));
+      expect(wrong.headers.get('error-detail')).toBe(`the path takes only ${wrong.headers.get('allow')}`);
+    }
+    const nowhere = await byKey.request('GET', '/nothing');
+    expect(nowhere.headers.get('error-detail')).toBe('the API has no such path');
     const match = { service: 'dynamodb', operation: 'GetItem', table: service.tables.files } as const;
     const fault = service.front.faults.add({ match, effect: 'error-before' });
     const failed = await byKey.request('GET', `/files/${UNKNOWN_ID}`);

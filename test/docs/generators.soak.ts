@@ -2,10 +2,22 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { transform } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentHash } from '../../docs/document-hash.ts';
+import { newProject } from '../support/project.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { CLIENTS, type GeneratedClient, markOf, nameOf } from './generators/clients.ts';
-import { lacking, MARK_OF_SCHEMATHESIS, python } from './generators/tools.ts';
+import {
+  COMPILERS,
+  commandOf,
+  compilerOf,
+  lacking,
+  MARK_OF_SCHEMATHESIS,
+  python,
+  RUNTIMES,
+  run,
+} from './generators/tools.ts';
 
 /**
  * Makes clients from the OpenAPI document by the generators of others, compiles them, and uses them. Generators that are not installed
@@ -73,6 +85,7 @@ test.for(CLIENTS.map((client) => [nameOf(client), client] as const))(
     await writeFile(file, `sent by ${name}`);
     const row: Record<string, string> = { version: client.version, compiles: 'no' };
     for (const step of STEPS) row[step] = 'no';
+    row.document = documentHash();
     rows[name] = row;
     await client.generate(document, place);
     await client.compile(place);
@@ -88,6 +101,7 @@ test.for(CLIENTS.map((client) => [nameOf(client), client] as const))(
     expect(row).toEqual({
       version: client.version,
       ...Object.fromEntries(['compiles', ...STEPS].map((step) => [step, 'yes'])),
+      document: documentHash(),
     });
     // What the ticket has stored is the only file left.
     const { body } = await byKey.request<{ items: { name: string; mime_type: string; url: string }[] }>(
@@ -102,6 +116,75 @@ test.for(CLIENTS.map((client) => [nameOf(client), client] as const))(
 test('docs/generated-clients.json is what the generators that are installed do', async () => {
   await expect(`${JSON.stringify(rows, null, 2)}\n`).toMatchFileSnapshot(RECORD);
 });
+
+test.for([...COMPILERS, 'of the project'])(
+  'TypeScript %s accepts the types of the TypeScript client, without skipLibCheck',
+  async (version, { skip }) => {
+    const isOwn = version === 'of the project';
+    const compiler = isOwn ? join(import.meta.dirname, '../../node_modules/typescript/bin/tsc') : compilerOf(version);
+    if (!existsSync(compiler)) {
+      console.warn(`TypeScript ${version} is skipped: ${NOT_INSTALLED}.`);
+      skip(NOT_INSTALLED);
+    }
+    const project = await newProject();
+    for (const name of ['page.ts', 'page.cts']) await writeFile(join(project, name), PAGE);
+    // Those of Node are not there (`typeRoots`): they do not work with old versions themselves.
+    const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--typeRoots', 'none'];
+    for (const resolution of [
+      ['--module', 'node16'],
+      ['--module', 'esnext', '--moduleResolution', 'bundler'],
+    ]) {
+      await run(
+        process.execPath,
+        [compiler, ...strict, ...resolution, '--skipLibCheck', 'false', 'page.ts', 'page.cts'],
+        {
+          cwd: project,
+        },
+      );
+    }
+    await rm(project, { recursive: true });
+  },
+);
+
+/** A program that uses each part of the client's types. */
+const PAGE = `import { FileHosting, type FileHostingError, type FileRecord, uploadTo } from 'file-hosting-client';
+  export async function send(hosting: FileHosting, blob: Blob): Promise<FileRecord> {
+    await hosting.upload(blob, { onProgress: ({ sentBytes }) => sentBytes.toFixed() });
+    const ticket = await hosting.createTicket({ name: 'a', size: 3 });
+    await uploadTo(ticket, blob);
+    const file = await hosting.complete(ticket.id);
+    const reader: ReadableStreamDefaultReader<Uint8Array> = hosting.download(file).getReader();
+    await reader.read();
+    for await (const { id } of hosting.listAll()) await hosting.delete(id);
+    return file;
+  }
+  // @ts-expect-error
+  new FileHosting({ fetch, address: 'x' });
+  export const isStalled = ({ code }: FileHostingError): boolean => code === 'stalled';
+`;
+
+test.for(Object.entries(RUNTIMES))(
+  'the TypeScript client uploads, downloads, aborts and deletes in %s, imported and required',
+  async ([runtime, args], { skip }) => {
+    const readme = await readFile(join(import.meta.dirname, '../../clients/typescript/README.md'), 'utf8');
+    expect(readme.toLowerCase()).toContain(runtime.replace('@', ' '));
+    const command = commandOf(runtime);
+    if (!existsSync(command)) {
+      console.warn(`${runtime} is skipped: ${NOT_INSTALLED}.`);
+      skip(NOT_INSTALLED);
+    }
+    const project = await newProject();
+    const program = await readFile(join(import.meta.dirname, 'generators/programs/in-each-runtime.mjs'), 'utf8');
+    await writeFile(join(project, 'program.mjs'), program);
+    await writeFile(join(project, 'program.cjs'), (await transform(program, { format: 'cjs' })).code);
+    for (const file of ['program.mjs', 'program.cjs']) {
+      const { key } = await service.newAccount();
+      const env = { FILE_HOSTING_URL: service.urls.root_url, FILE_HOSTING_KEY: key };
+      expect(await run(command, [...args, file], { cwd: project, env })).toBe('done\n');
+    }
+    await rm(project, { recursive: true });
+  },
+);
 
 test('all checks of Schemathesis find only what is accepted', async ({ skip }) => {
   if (!existsSync(MARK_OF_SCHEMATHESIS)) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unnamedBreaks } from '../../docs/breaks.ts';
 import { ROUTES } from '../../functions/routes.ts';
@@ -24,6 +25,11 @@ const DOCUMENT = openApiDocument(Object.values(ROUTES), readLimits({}));
 
 // biome-ignore lint/suspicious/noExplicitAny: these tests read and change parts of the document that have no exact types.
 type Editable = any;
+
+const operations = () =>
+  Object.values(DOCUMENT.paths).flatMap((path) =>
+    Object.entries(path).map(([method, operation]) => ({ method, ...operation })),
+  );
 
 describe('the OpenAPI document', () => {
   test('passes the recommended rules of Redocly, in their strictest form', async () => {
@@ -67,7 +73,17 @@ describe('the OpenAPI document', () => {
   test('has no names or keywords that generators of clients stumble over', () => {
     const text = JSON.stringify(DOCUMENT);
     expect(text).not.toContain('"const":');
-    expect(text).toContain('"format":"binary"');
+    // Each of these keywords alone makes other generators send a file.
+    expect(
+      DOCUMENT.paths['/api/v1/files']?.post?.requestBody?.content['multipart/form-data']?.schema.properties,
+    ).toMatchObject({ file: { format: 'binary', contentMediaType: expect.any(String) } });
+    for (const name of ['deleted', 'logged_out']) {
+      const fields = Object.values(DOCUMENT.components.schemas).flatMap(
+        ({ properties }) => (properties as Editable)[name] ?? [],
+      );
+      expect(fields.map((field) => Object.keys(field).filter((key) => key !== 'description'))).toEqual([['type']]);
+      expect(fields).toMatchObject([{ type: 'boolean' }]);
+    }
     const names = [DOCUMENT.components.schemas, DOCUMENT.components.securitySchemes ?? {}].flatMap(Object.keys);
     // Names of the languages themselves, and names that a generated constructor `New…` of another schema has.
     const reserved = [
@@ -83,6 +99,32 @@ describe('the OpenAPI document', () => {
     expect(names.filter((name) => reserved.includes(name))).toEqual([]);
     const bodies = Object.values(DOCUMENT.paths).flatMap((operations) => Object.values(operations));
     for (const { requestBody } of bodies) expect(Object.keys(requestBody?.content ?? { '': {} })).toHaveLength(1);
+  });
+
+  test('describes each error answer once, and refers to it', () => {
+    const inPlace = operations().flatMap(({ method, operationId, responses }) =>
+      Object.entries(responses)
+        .filter(([status, response]) => method !== 'head' && status >= '400' && !('$ref' in response))
+        .map(([status]) => `${operationId} ${status}`),
+    );
+    // It has the state of the service instead of an error.
+    expect(inPlace).toEqual(['health 503']);
+  });
+
+  test('gives no optional header an example or default, which an import would send with every request', () => {
+    const parameters = operations().flatMap((operation) => operation.parameters) as Editable[];
+    const headers = parameters.filter(({ in: place, required }) => place === 'header' && !required);
+    expect(headers.length).toBeGreaterThan(1);
+    for (const { example, examples, schema } of headers)
+      expect([example, examples, schema.example, schema.examples, schema.default]).toEqual(Array(5).fill(undefined));
+  });
+
+  test('states the bounds that the service checks: numbers of headers, and what the name of a key may be', async () => {
+    expect(DOCUMENT.components.headers).toMatchObject({ 'Retry-After': { schema: { type: 'integer', minimum: 0 } } });
+    const { name } = (DOCUMENT.components.schemas.CreateKeyRequest as Editable).properties;
+    const accepts = new Ajv2020({ strict: false }).compile(name);
+    const names = ['CI', 'é 😀', 'x'.repeat(100), 'x'.repeat(101), '', 'a\nb', 'a\u0085', 'a\u202eb', 'a\u2069'];
+    expect(names.map((one) => accepts(one))).toEqual([true, true, true, ...Array(6).fill(false)]);
   });
 
   test('gives each operation one type of success, because many generators know only the first one', () => {
@@ -213,6 +255,22 @@ describe('the comparison with the released document', () => {
       ['no longer: POST /api/v1/files answers 201 with Location'],
     ],
     [
+      'what is deprecated',
+      (document) => {
+        list(document).parameters[2].deprecated = true;
+        schema(document, 'FileRecord').properties.url.deprecated = true;
+        upload(document).deprecated = true;
+        const answers = [upload(document).responses[201], ...Object.values<Editable>(document.components.responses)];
+        for (const answer of answers) answer.headers = { ...answer.headers, Deprecation: {}, Sunset: {} };
+      },
+      [
+        'now: GET /api/v1/files takes query search is deprecated',
+        'now: FileRecord.url is deprecated',
+        'now: POST /api/v1/files is deprecated',
+        'now: POST /api/v1/files answers without Link',
+      ],
+    ],
+    [
       'an error code of one route',
       (document) => Object.assign(upload(document).responses, { 403: { $ref: '#/components/responses/Forbidden' } }),
       ['no longer: POST /api/v1/files answers 403 storage_limit_exceeded'],
@@ -279,6 +337,14 @@ describe('the comparison with the released document', () => {
     expect(breaksBy(change, named('*'))).toEqual(all);
   });
 
+  test('finds nothing in the document of today that docs/changelog.md does not name', async () => {
+    const pages = ['openapi-released.json', 'changelog.md'].map((name) =>
+      readFile(join(import.meta.dirname, '../../docs', name), 'utf8'),
+    );
+    const [released = '', changelog = ''] = await Promise.all(pages);
+    expect(unnamedBreaks(JSON.parse(released), DOCUMENT, changelog)).toEqual([]);
+  });
+
   test('reports a changelog without the released version', () => {
     expect(breaksBy(() => {}, '# Changelog\n')).toEqual([`the changelog has no heading ${version}`]);
   });
@@ -296,7 +362,10 @@ describe('the service', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
-    expect(await answer.json()).toEqual(openApiDocument(Object.values(ROUTES), readLimits({}), 'session'));
+    const served: Editable = await answer.json();
+    expect(served).toEqual(openApiDocument(Object.values(ROUTES), readLimits({}), 'session'));
+    const { cookie } = await service.newAccount();
+    expect(served.components.securitySchemes.BySession.name).toBe(cookie.split('=')[0]);
     const again = await fetch(service.urls.root_url + OPENAPI_PATH, { method: 'HEAD' });
     expect([again.status, again.headers.get('x-cache')]).toEqual([200, 'Hit from cloudfront']);
   });
@@ -307,6 +376,12 @@ describe('the service', () => {
     const text = await answer.text();
     expect(text).toBe(forPrograms(Object.values(ROUTES), readLimits({}), service.urls.root_url));
     expect(text).toContain(`- Address: \`${service.urls.root_url}\``);
+    const samples = DOCUMENT.paths['/api/v1/uploads']?.post?.['x-codeSamples'] as Editable[];
+    const python = samples.filter(({ lang, label }) => lang === 'Python' && label.includes('whole'));
+    expect(python).toHaveLength(1);
+    for (const { source } of python) expect(text).toContain(`\`\`\`python\n${source}\n\`\`\``);
+    const { upload }: Editable = SCHEMAS.UploadTicket.properties;
+    for (const name of Object.keys(upload.properties)) expect(text).toContain(`\`upload.${name}\` (`);
     // What a program with a key may send, and what it gets, is all there.
     for (const [path, operations] of Object.entries(DOCUMENT.paths)) {
       for (const [method, { security, parameters, responses }] of Object.entries(operations)) {

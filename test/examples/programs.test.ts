@@ -127,6 +127,11 @@ describe('the example mcp/server.mjs', () => {
     return { text: first?.type === 'text' ? first.text : '', isError };
   }
 
+  test('stays an example: at most 30 lines', async () => {
+    const lines = (await readFile(join(EXAMPLES, 'mcp/server.mjs'), 'utf8')).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(30);
+  });
+
   test('uploads, lists and deletes files', async () => {
     const client = await connect();
     const { tools } = await client.listTools();

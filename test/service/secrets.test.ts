@@ -14,14 +14,16 @@ import { everyRoute, FORM, form, type SentRequest } from './every-route.ts';
 import { leaksIn, recordingFetch, recordSecret } from './recorded-secrets.ts';
 
 /**
- * No secret is in a log line of the functions, the streaming server or `npm start`. No error contains more than its code. The tests record
+ * No secret is in a log line of the functions, the streaming server or `npm start`. The body of an error contains only its code, and its
+ * `Error-Detail` no secret and no path. The tests record
  * every secret that they send or receive, and search the lines for them.
  */
 
 let service: TestService;
 let account: TestAccount;
 const requestLines: string[] = [];
-const errors: { readonly path: string; readonly text: string }[] = [];
+const errors: { readonly path: string; readonly text: string; readonly headers: Headers; readonly status: number }[] =
+  [];
 
 const lines = () => [...service.logs, ...requestLines];
 
@@ -53,6 +55,19 @@ function expectNoLeaks(): void {
   const isPlain = ({ path, text }: (typeof errors)[number]) =>
     path === '/health' ? DEGRADED.test(text) : bodies.includes(text);
   expect(errors.filter((error) => !isPlain(error))).toEqual([]);
+  const details = errors.map(({ headers }) => headers.get('error-detail')).filter((detail) => detail !== null);
+  expect(leaksIn(details)).toEqual([]);
+  // A path begins at the beginning of a word, and a type of content does not.
+  expect(details.filter((detail) => !/^[ -~]{1,200}$/.test(detail) || /(?<!\w)\/|\w:\\|FORGED/i.test(detail))).toEqual(
+    [],
+  );
+  const unexplained = errors.filter(({ status, headers }) => status < 500 && !headers.has('error-detail'));
+  // A function logs every request. Edge and gateway explain nothing.
+  const ofFunctions = unexplained.filter(({ headers }) => {
+    const id = headers.get('x-request-id');
+    return id && service.logs.some((line) => line.includes(id));
+  });
+  expect(ofFunctions).toEqual([]);
 }
 
 /** The beginning of the log line that a file name tries to forge. The name of a function may precede it. */
@@ -83,12 +98,14 @@ async function recordOwnSecrets(): Promise<void> {
   }
 }
 
-/** Sends a request, and records the body of an error. */
+/** Sends a request, and records an error. */
 async function ask({ method, path, headers = {}, body }: SentRequest): Promise<Response> {
   const url = `${service.urls.root_url}${path}`;
   const init = { redirect: 'manual', method, headers, ...(body !== undefined && { body, duplex: 'half' }) };
   const response = await fetch(url, init as RequestInit);
-  if (response.status >= 400) errors.push({ path: new URL(url).pathname, text: await response.text() });
+  const { headers: answered, status } = response;
+  if (status >= 400)
+    errors.push({ path: new URL(url).pathname, text: await response.text(), headers: answered, status });
   return response;
 }
 

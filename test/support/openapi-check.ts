@@ -2,15 +2,19 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ROUTES } from '../../functions/routes.ts';
 import type { Exchange } from '../../local-aws/service.ts';
-import { OPENAPI_PATH, type OpenApiDocument, openApiDocument, URL_TOO_LONG } from '../../shared/contract/document.ts';
+import {
+  OPENAPI_PATH,
+  type OpenApiDocument,
+  openApiDocument,
+  STATUSES_OF_CLOUDFRONT,
+  URL_TOO_LONG,
+} from '../../shared/contract/document.ts';
 import { readLimits } from '../../shared/contract/limits.ts';
 import { HEADERS, type Schema } from '../../shared/contract/operation.ts';
 
 const DOCUMENT: OpenApiDocument = openApiDocument(Object.values(ROUTES), readLimits({}));
 /** Paths of the API; the app's distribution also serves the dashboard. */
 const API = /^\/(?:api\/|health$)/;
-/** Statuses with which CloudFront itself answers, in HTML. */
-const STATUSES_OF_CLOUDFRONT: ReadonlySet<number> = new Set([400, 403, 502, 503, 504]);
 
 /** CloudFront makes these answers itself when the URL is too long, or a server cannot be reached or has cut the connection. */
 const STATUSES_WITHOUT_ID: ReadonlySet<number> = new Set([URL_TOO_LONG, 503]);
@@ -44,7 +48,7 @@ export function departures(exchange: Exchange): string[] {
   if (!API.test(path) || path === OPENAPI_PATH) return [];
   const { headers, status } = exchange;
   const type = headers.get('content-type')?.[0] ?? '';
-  const isOfCloudFront = /^text\/html\b/.test(type) && STATUSES_OF_CLOUDFRONT.has(status);
+  const isOfCloudFront = /^text\/html\b/.test(type) && STATUSES_OF_CLOUDFRONT.includes(status);
   const found = isOfCloudFront ? [] : [...problemsOfAnswer(exchange, path), ...problemsOfRequest(exchange, path)];
   return found.map((problem) => `${exchange.method} ${exchange.path} ${status}: ${problem}`);
 }

@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
-const PACKAGE = join(import.meta.dirname, '../../clients/typescript');
-const MODULES = join(import.meta.dirname, '../../node_modules');
+const ROOT = join(import.meta.dirname, '../..');
+const PACKAGE = join(ROOT, 'clients/typescript');
+const MODULES = join(ROOT, 'node_modules');
 const COMPILER = join(MODULES, '.bin/tsc');
 const run = promisify(execFile);
 
 /**
- * Makes a project whose `node_modules` has the TypeScript client as it would be published.
+ * Makes a project whose `node_modules` has the TypeScript client as npm would publish it.
  * @returns its directory, which the caller removes.
  */
 export async function newProject(): Promise<string> {
@@ -19,16 +20,21 @@ export async function newProject(): Promise<string> {
   await mkdir(join(project, 'node_modules/@types'), { recursive: true });
   await mkdir(installed);
   await writeFile(join(project, 'package.json'), '{"type":"module"}');
-  await writeFile(join(installed, 'package.json'), await readFile(join(PACKAGE, 'package.json')));
-  const builds = [
-    ['-p', PACKAGE, '--outDir', join(installed, 'dist')],
-    ['-p', join(PACKAGE, 'tsconfig.cjs.json'), '--outDir', join(installed, 'dist/cjs')],
-  ];
-  await Promise.all(builds.map((build) => run(COMPILER, build)));
-  await writeFile(join(installed, 'dist/cjs/package.json'), '{"type":"commonjs"}');
+  const packed = await pack(project);
+  await run('tar', ['-xzf', packed, '-C', installed, '--strip-components=1']);
   await symlink(join(MODULES, '@types/node'), join(project, 'node_modules/@types/node'));
   await symlink(join(MODULES, 'undici-types'), join(project, 'node_modules/undici-types'));
   return project;
+}
+
+/** Packs a copy of the client, because others may pack it at the same time. @returns the path of the archive. */
+async function pack(directory: string): Promise<string> {
+  const copy = join(directory, 'repository/clients/typescript');
+  await cp(PACKAGE, copy, { recursive: true });
+  await cp(join(ROOT, 'tsconfig.json'), join(directory, 'repository/tsconfig.json'));
+  const env = { ...process.env, PATH: [join(MODULES, '.bin'), process.env.PATH].join(delimiter) };
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: copy, env });
+  return join(directory, stdout.trim().split('\n').at(-1) ?? '');
 }
 
 /** Compiles files of a project as strict programs for Node, without the types of browsers. @throws Error when it fails. */

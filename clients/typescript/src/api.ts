@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /** The classes in which the service counts the requests of an account. */
 type RateClass = 'uploads' | 'lists' | 'requests';
 
-export interface RequestOptions extends Pick<Exchange, 'body' | 'content' | 'onSent'>, RetryOptions {
+export interface RequestOptions extends Pick<Exchange, 'body' | 'onSent'>, RetryOptions {
   readonly rate?: RateClass;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as the body. */

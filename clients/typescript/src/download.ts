@@ -48,6 +48,8 @@ export function download(
       if (status === 404) throw errorOf(answer, 'not_found', 'The link leads to no file: it was deleted');
       jsonOf(answer);
     }
+    // Known from here on, so that `end` cancels the answer even if it is refused.
+    connection = { watch, reader: (response.body as ReadableStream<Uint8Array>).getReader() };
     const [, first = 0, total = header('Content-Length') ?? size] =
       /^bytes (\d+)-\d+\/(\d+)/.exec(header('Content-Range') ?? '') ?? [];
     const found = header('ETag') ?? undefined;
@@ -56,14 +58,14 @@ export function download(
     if (at === 0) etag = found?.startsWith('"') ? found : undefined;
     onStart?.({ bytes: at, etag });
     onStart = undefined;
-    return { watch, reader: (response.body as ReadableStream<Uint8Array>).getReader() };
+    return connection;
   };
 
   /** @returns the next bytes; undefined at the end. */
   const read = async () => {
     throwIfAborted(options.signal);
     if (at > 0 && at === size) return undefined;
-    if (at > 0 && !etag)
+    if (!connection && at > 0 && !etag)
       throw new FileHostingError('network_error', { what: 'The download cannot be continued', isFinal: true });
     const watch = connection?.watch ?? new Watch(using.stallSeconds ?? 60, options.signal);
     try {

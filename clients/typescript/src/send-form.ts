@@ -1,6 +1,7 @@
 import { isRefusal } from './answer.ts';
 import { PIECE_BYTES } from './chunks.ts';
 import type { Content } from './content.ts';
+import { FileHostingError } from './error.ts';
 import { formAround } from './form.ts';
 import { type Job, type UploadedFile, undo, uploadedIn } from './job.ts';
 import { retry } from './retry.ts';
@@ -11,21 +12,26 @@ import { retry } from './retry.ts';
  */
 export async function sendForm(job: Job, { blob, ...described }: Content): Promise<UploadedFile> {
   const { head, tail, headers } = formAround(described, job.key);
-  const body = new Blob([head, blob, tail]);
+  // The bytes, because Bun leaves out a Blob of a file that is a part of another Blob.
+  const bytes = await blob.arrayBuffer().catch((cause: unknown) => {
+    throw new FileHostingError('unreadable', { cause });
+  });
+  const body = new Blob([head, bytes, tail]);
+  const size = bytes.byteLength;
   let mayBeStored = false;
   const attempt = async (signal = job.signal) => {
-    const report = job.begin(blob.size);
+    const report = job.begin(size);
     const before = mayBeStored;
     const onSent = (bytes: number) => {
       report(bytes - head.byteLength);
       // Before the first byte the caller can still abort the attempt.
       mayBeStored ||= bytes + PIECE_BYTES >= body.size && !(bytes === 0 && signal?.aborted);
     };
-    const request = { ...job, rate: 'uploads', body, content: blob, headers, signal, onSent } as const;
+    const request = { ...job, rate: 'uploads', body, headers, signal, onSent } as const;
     const answer = await job.api.request('POST', '/files', request);
     if (isRefusal(answer)) mayBeStored = before;
     const record = await uploadedIn(answer, job);
-    report(blob.size);
+    report(size);
     return record;
   };
   try {

@@ -9,8 +9,6 @@ export interface Exchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Blob | AsyncIterable<Uint8Array> | undefined;
-  /** The Blob inside the body that may become unreadable, for example when its file changes; by default the whole body. */
-  readonly content?: Blob | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Used instead of the platform's `fetch` or `XMLHttpRequest`. */
   readonly fetch?: Fetch | undefined;
@@ -38,7 +36,7 @@ function usesXhr(using: Fetch | undefined): boolean {
  *   followed; and whatever `onSent` has thrown.
  */
 export async function send(exchange: Exchange): Promise<Answer> {
-  const { signal, body, content = body } = exchange;
+  const { signal, body } = exchange;
   throwIfAborted(signal);
   exchange.onSent?.(0);
   // The caller may abort the upload there.
@@ -50,7 +48,7 @@ export async function send(exchange: Exchange): Promise<Answer> {
   } catch (cause) {
     const isStopped = signal?.aborted || watch.hasStalled;
     if (watch.callbackError && !signal?.aborted) throw watch.callbackError.thrown;
-    const unreadable = !isStopped && (watch.unreadable ?? (content instanceof Blob && (await readingErrorOf(content))));
+    const unreadable = !isStopped && (watch.unreadable ?? (body instanceof Blob && (await readingErrorOf(body))));
     if (unreadable instanceof FileHostingError) throw unreadable;
     if (unreadable) throw new FileHostingError('unreadable', { cause: unreadable });
     throw watch.errorOf(cause, exchange.isKnown);

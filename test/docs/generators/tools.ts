@@ -22,6 +22,12 @@ const LIBRARIES = {
   go: 'github.com/oapi-codegen/runtime@v1.9.0',
 };
 
+/** Versions of TypeScript that the client's types are checked with, besides that of the project. */
+export const COMPILERS = ['5.0.4', '6.0.3'];
+
+/** Runtimes that the TypeScript client is tried in, besides Node and Chromium: the arguments before those of the program. */
+export const RUNTIMES = { 'deno@2.9.6': ['run', '--allow-all'], 'bun@1.4.5': [] } as const;
+
 /** Where the tools are installed. They are no dependencies of the project, because they are large and need many languages. */
 export const TOOLS =
   process.env.CLIENT_GENERATORS ||
@@ -30,6 +36,14 @@ export const TOOLS =
 const GENERATOR_JAR = join(TOOLS, `openapi-generator-cli-${VERSIONS.openApiGenerator}.jar`);
 const PYTHON = join(TOOLS, 'python');
 const NPM = join(TOOLS, 'npm');
+
+/** The compiler of a version. Each has a folder of its own, because npm would link all of them to one `tsc`. */
+const folderOfCompiler = (version: string) => join(TOOLS, `typescript-${version}`);
+export const compilerOf = (version: string) => join(folderOfCompiler(version), 'node_modules/typescript/bin/tsc');
+
+const folderOfRuntime = (runtime: string) => join(TOOLS, runtime);
+export const commandOf = (runtime: string) =>
+  join(folderOfRuntime(runtime), 'node_modules/.bin', runtime.replace(/@.*/, ''));
 
 /** A program may not wait for the network forever, or for anything else. */
 const PROGRAM_MAX_MS = 10 * 60_000;
@@ -69,6 +83,12 @@ export const RUNTIME_OF_OAPI_CODEGEN = LIBRARIES.go;
 /** The file that says that Schemathesis has been installed. */
 export const MARK_OF_SCHEMATHESIS = join(PYTHON, `schemathesis-${VERSIONS.schemathesis}`);
 
+async function installPackages(cwd: string, packages: readonly string[]): Promise<void> {
+  await mkdir(cwd, { recursive: true });
+  await writeFile(join(cwd, 'package.json'), '{"private":true}');
+  await run('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd });
+}
+
 /** Installs what one registry serves, if it is not there. */
 export const INSTALL = {
   async jar() {
@@ -83,10 +103,10 @@ export const INSTALL = {
     await writeFile(MARK_OF_SCHEMATHESIS, '');
   },
   async npm() {
-    await mkdir(NPM, { recursive: true });
-    await writeFile(join(NPM, 'package.json'), '{"private":true}');
     const tools = [`openapi-typescript@${VERSIONS.openApiTypescript}`, `@hey-api/openapi-ts@${VERSIONS.heyApi}`];
-    await run('npm', ['install', '--no-audit', '--no-fund', ...tools, ...LIBRARIES.npm], { cwd: NPM });
+    await installPackages(NPM, [...tools, ...LIBRARIES.npm]);
+    for (const version of COMPILERS) await installPackages(folderOfCompiler(version), [`typescript@${version}`]);
+    for (const runtime of Object.keys(RUNTIMES)) await installPackages(folderOfRuntime(runtime), [runtime]);
   },
   async go() {
     const command = `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v${VERSIONS.oapiCodegen}`;
