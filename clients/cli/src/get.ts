@@ -107,7 +107,7 @@ async function save(
   const item = { path: target, name: file.name, size: file.size_bytes };
   const report = progressOf([item]);
   calls.signal?.addEventListener('abort', () => report.end());
-  const partial = new Partial(file, dirname(target));
+  const partial = new PartialFile(file, dirname(target));
   try {
     const options = { ...calls, after: await partial.begun(), onStart: partial.start };
     for await (const chunk of hosting.download(file, options)) {
@@ -130,7 +130,7 @@ async function save(
 }
 
 /** A file that is not complete yet. Its name has the id and the ETag of the content, so that only the same content is added to it. */
-class Partial {
+class PartialFile {
   bytes = 0;
   readonly #folder: string;
   readonly #prefix: string;

@@ -28,7 +28,7 @@ interface Told {
 }
 
 /** An object that promises to be linearizable, and what clients do with it. */
-export interface Shared<State> extends Sequential<State, Asked, Told> {
+interface Shared<State> extends Sequential<State, Asked, Told> {
   /** The faults that calls may have; all if it is absent. */
   readonly faults?: readonly (typeof FAULTS)[number][];
   readonly asked: fc.Arbitrary<Asked>;
@@ -47,7 +47,7 @@ interface Files {
 }
 
 /** The storage of an account: uploads are refused exactly when they do not fit. */
-export const quota: Shared<Files & { sizes: Record<string, number> }> = {
+const quota: Shared<Files & { sizes: Record<string, number> }> = {
   initial: { used: 0, ids: [], sizes: {} },
   asked: fc.oneof(
     {
@@ -77,7 +77,7 @@ export const quota: Shared<Files & { sizes: Record<string, number> }> = {
 };
 
 /** `total` counts every file, from the answer of its upload to that of its deletion. */
-export const total: Shared<readonly string[]> = {
+const total: Shared<readonly string[]> = {
   initial: [],
   asked: fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constant(1) }) },
@@ -95,7 +95,7 @@ export const total: Shared<readonly string[]> = {
 };
 
 /** A key works until it is revoked, and never again. */
-export const revocation: Shared<boolean> = {
+const revocation: Shared<boolean> = {
   initial: true,
   asked: fc.oneof({ weight: 4, arbitrary: ask({ do: 'usage' }) }, { weight: 1, arbitrary: ask({ do: 'revoke' }) }),
   ignores: ({ status }) => status === 429,
@@ -106,7 +106,7 @@ export const revocation: Shared<boolean> = {
 };
 
 /** In a minute, exactly the limit is admitted, and each answer says how many are left. */
-export const limiter: Shared<number> = {
+const limiter: Shared<number> = {
   initial: LIMITS.RATE_LIMIT_LISTS_PER_MINUTE,
   asked: ask({ do: 'list' }),
   // A write that the network repeats late is counted twice (as in I14, no more than the limit is admitted, but one less may be).
@@ -119,7 +119,7 @@ export const limiter: Shared<number> = {
 };
 
 /** An `Idempotency-Key` stands for the first upload that used it. */
-export const idempotency: Shared<Readonly<Record<string, { name: string; id: string | null }>>> = {
+const idempotency: Shared<Readonly<Record<string, { name: string; id: string | null }>>> = {
   initial: {},
   asked: fc.record({
     do: fc.constant('upload' as const),
@@ -137,6 +137,15 @@ export const idempotency: Shared<Readonly<Record<string, { name: string; id: str
     return { ...claims, [key]: { name, id: told?.id ?? claim.id } };
   },
 };
+
+/** Everything that promises to be linearizable. */
+export const SHARED = {
+  'the storage of an account': quota,
+  'the total of a list': total,
+  'the revocation of a key': revocation,
+  'the rate limit': limiter,
+  'an Idempotency-Key': idempotency,
+} as unknown as Readonly<Record<string, Shared<never>>>;
 
 const anyOf = (faults: readonly (typeof FAULTS)[number][]) =>
   fc.oneof(

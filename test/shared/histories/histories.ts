@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import { history, Run, type Step } from './history.ts';
+import { type History, history, Run } from './history.ts';
 import { printedSeed } from './seed.ts';
 import { applyFault, world } from './started.ts';
 
 /** @throws Error with what happened, when model and service disagree. */
-async function runHistory(steps: readonly Step[]): Promise<void> {
+async function runHistory(one: History): Promise<void> {
   const run = new Run(world, applyFault);
   try {
-    await run.run(steps);
+    await run.run(one);
   } catch (error) {
     await world.clear();
     throw new Error(`${(error as Error).stack}\nafter:\n  ${run.transcript.join('\n  ')}`);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, NoSuchKey } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
@@ -22,14 +21,14 @@ const word = fc.constantFrom('a', 'B', 'Ab');
 const key = fc.option(fc.constantFrom('k1', 'k2'), { freq: 2 });
 
 const ACTIONS = {
-  form: [10, fc.record({ word, size, key, isStream: fc.boolean() })],
-  ticket: [9, fc.record({ word, size, key })],
+  form: [6, fc.record({ word, size, key, isStream: fc.boolean() })],
+  ticket: [5, fc.record({ word, size, key })],
   again: [9, fc.record({ which })],
-  put: [14, fc.record({ which, isLost: fc.boolean() })],
+  put: [10, fc.record({ which, isLost: fc.boolean() })],
   complete: [10, fc.record({ which })],
   event: [7, fc.record({ which, isRepeated: fc.boolean() })],
   cancel: [2, fc.record({ which })],
-  delete: [7, fc.record({ which })],
+  delete: [12, fc.record({ which, mayBeGone: fc.constantFrom(false, false, false, true) })],
   foreign: [1, fc.record({ which, route: fc.constantFrom('getFile', 'deleteFile', 'completeUpload', 'cancelUpload') })],
   list: [
     3,
@@ -38,7 +37,7 @@ const ACTIONS = {
   usage: [1, fc.record({})],
   'new key': [2, fc.record({})],
   'list keys': [1, fc.record({})],
-  revoke: [4, fc.record({ which })],
+  revoke: [5, fc.record({ which })],
   login: [2, fc.record({})],
   logout: [1, fc.record({})],
   'end sessions': [1, fc.record({ isOperator: fc.boolean() })],
@@ -48,7 +47,8 @@ const ACTIONS = {
   'take down': [1, fc.record({ which })],
   reconcile: [1, fc.record({})],
   'delete account': [1, fc.record({})],
-  sweep: [7, fc.record({})],
+  // One in four looks at every shard, and walks the whole bucket.
+  sweep: [7, fc.record({ isWhole: fc.constantFrom(false, false, false, true) })],
   expire: [1, fc.record({ daysLate: fc.constantFrom(0, 2) })],
   wait: [
     8,
@@ -69,7 +69,7 @@ const ACTIONS = {
       ),
     }),
   ],
-  late: [5, fc.record({})],
+  late: [5, fc.record({ which })],
   resume: [8, fc.record({})],
 } as const;
 
@@ -90,7 +90,7 @@ const action = fc.oneof(
 
 const fault = fc.record({
   fault: fc.constantFrom(...FAULTS, 'pauses before' as const, 'pauses after' as const),
-  nth: fc.integer({ min: 1, max: 10 }),
+  nth: fc.integer({ min: 1, max: 8 }),
 });
 
 /** One thing that happens, and what goes wrong meanwhile. */
@@ -99,14 +99,37 @@ const step = fc.record({
   action,
   /** The credential of the request. */
   by: fc.constantFrom('key', 'key', 'key', 'session', 'any'),
-  fault: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fault }),
+  fault: fc.option(fault, { nil: null, freq: 4 }),
   /** How far the clock of this machine is ahead of the others. */
   aheadMs: fc.constantFrom(0, 0, 1_400, -1_400),
 });
 
-export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-/** Without the bias of fast-check to small examples, because short histories reach little. */
-export const history = fc.noBias(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }));
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+export type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
+
+/** How many files the first account has had before: almost as many as a leaf of its listing has, so that searches soon read the leaf's seal. */
+const age = fc.constantFrom(0, 0, 0, 60);
+
+/** What does not happen in a history. */
+const without = fc.record({
+  actions: fc.subarray(Object.keys(ACTIONS).filter((name) => name !== 'form' && name !== 'ticket')),
+  faults: fc.subarray([...FAULTS, 'pauses before' as const, 'pauses after' as const]),
+});
+
+/**
+ * Each history leaves out other actions and faults, so that those that are left meet more often ("swarm testing"). Without the bias of
+ * fast-check to small examples, because short histories reach little.
+ */
+export const history = fc.noBias(
+  fc
+    .record({ age, steps: fc.array(step, { minLength: 1, maxLength: 180, size: 'max' }), without })
+    .map(({ age, steps, without: { actions, faults } }) => ({
+      age,
+      steps: steps
+        .filter(({ action }) => !actions.includes(action.do))
+        .map((one) => (one.fault && faults.includes(one.fault.fault) ? { ...one, fault: null } : one)),
+    })),
+);
 
 /** A request or event: how it is made, and what its answer says to the model. */
 interface Operation {
@@ -142,18 +165,26 @@ export class Run {
     this.#applyFault = applyFault;
   }
 
-  async run(steps: readonly Step[]): Promise<void> {
-    for (const _ of [0, 1]) this.#accounts.push(await this.#newAccount());
+  async run({ age, steps }: History): Promise<void> {
+    for (const files of [age, 0]) this.#accounts.push(await this.#newAccount(files));
     for (const one of steps) await this.#step(one);
     await this.#end();
   }
 
-  async #newAccount(): Promise<Account> {
-    const { stores, clock } = this.#world;
-    const id = randomUUID();
+  async #newAccount(files: number): Promise<Account> {
+    const { stores, clock, request } = this.#world;
+    const id = this.#world.newAccountId();
     await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, clock.now());
     const account = { id, model: new Model(LIMITS, clock.now) };
-    account.model.keys.push(await this.#world.newKey(id, 'the key'));
+    const key = await this.#world.newKey(id, 'the key');
+    for (let index = 0; index < files; index++) {
+      const form = { name: 'old', content: '', isStream: false };
+      const { body } = await request('uploadFile', { credential: key.header ?? {}, form });
+      await request('deleteFile', { credential: key.header ?? {}, id: body.id });
+      clock.pass(10 * SECOND_MS);
+    }
+    clock.pass(MINUTE_MS);
+    account.model.keys.push(key);
     const times = { madeAt: clock.now(), usedAt: clock.now() };
     const header = (await this.#world.logIn(id)) ?? {};
     account.model.sessions.push({ name: 'the session', header, exists: 'yes', ...times });
@@ -185,7 +216,7 @@ export class Run {
       throw new Disagreement(`it fails without a reason: ${JSON.stringify(answer.body)}`);
     }
     learn(answer, false);
-    this.#late.push(outcome.happenLate);
+    if (isFaulty && fault.fault.endsWith('late')) this.#late.push(outcome.happenLate);
     if (outcome.end !== 'pause') return;
     const since = this.#world.clock.now();
     this.#paused.push({ outcome, since, text, learn: () => learn(answer, true) });
@@ -212,7 +243,10 @@ export class Run {
     const session = this.#credential(account, 'session', 0);
     if (!who) return this.#operatorAction(account, action);
     const credential = who.header ?? {};
-    const pick = (all: readonly Upload[], index: number) => all.toReversed()[index % all.length];
+    const pick = (isMeant: (one: Upload) => unknown) => {
+      const meant = model.uploads.filter(isMeant).toReversed();
+      return 'which' in action ? meant[action.which % meant.length] : undefined;
+    };
     const { request } = this.#world;
     switch (action.do) {
       case 'form':
@@ -230,17 +264,11 @@ export class Run {
         return this.#upload(account, who, upload);
       }
       case 'again': {
-        const upload = pick(
-          model.uploads.filter((one) => one.key !== undefined && model.mayRepeat(one)),
-          action.which,
-        );
+        const upload = pick((one) => one.key !== undefined && model.mayRepeat(one));
         return upload && this.#upload(account, who, upload);
       }
       case 'put': {
-        const upload = pick(
-          model.uploads.filter(({ put }) => put),
-          action.which,
-        );
+        const upload = pick(({ put }) => put);
         if (!upload?.put) return undefined;
         const { url, headers } = upload.put;
         return {
@@ -258,10 +286,7 @@ export class Run {
         };
       }
       case 'complete': {
-        const upload = pick(
-          model.uploads.filter(({ via, id }) => via === 'ticket' && id !== undefined),
-          action.which,
-        );
+        const upload = pick(({ via, id }) => via === 'ticket' && id !== undefined);
         if (!upload) return undefined;
         return {
           text: `complete ${upload.name}`,
@@ -271,10 +296,7 @@ export class Run {
         };
       }
       case 'cancel': {
-        const upload = pick(
-          model.uploads.filter(({ via, id }) => via === 'ticket' && id !== undefined),
-          action.which,
-        );
+        const upload = pick(({ via, id }) => via === 'ticket' && id !== undefined);
         if (!upload) return undefined;
         return {
           text: `cancel ${upload.name}`,
@@ -283,10 +305,7 @@ export class Run {
         };
       }
       case 'delete': {
-        const upload = pick(
-          model.uploads.filter(({ id }) => id !== undefined),
-          action.which,
-        );
+        const upload = pick(({ id, file }) => id !== undefined && (action.mayBeGone || file !== 'no'));
         if (!upload) return undefined;
         return {
           text: `delete ${upload.name}`,
@@ -306,17 +325,14 @@ export class Run {
       case 'usage':
         return this.#usage(account, who);
       case 'late': {
-        const happen = this.#late.shift();
+        const [happen] = this.#late.splice(action.which % Math.max(1, this.#late.length), 1);
         return happen && this.#event('a late call happens', happen);
       }
       case 'resume':
         return this.#paused[0] && this.#event(`resume: ${this.#paused[0].text}`, () => this.#resume());
       case 'foreign': {
         const other = this.#accounts.find((one) => one !== account) as Account;
-        const upload = pick(
-          model.uploads.filter(({ id }) => id !== undefined),
-          action.which,
-        );
+        const upload = pick(({ id }) => id !== undefined);
         const stranger = this.#credential(other, 'key', 0);
         if (!upload || !stranger) return undefined;
         return {
@@ -433,7 +449,7 @@ export class Run {
           `set limit ${action.bytes}`,
           () => stores.administration.setStorageLimit(id, action.bytes),
           () => {
-            model.ownLimit = action.bytes;
+            model.setLimit(action.bytes);
           },
         );
       case 'take down': {
@@ -474,7 +490,7 @@ export class Run {
           this.#world.expireRows(action.daysLate * DAY_MS),
         );
       case 'sweep':
-        return this.#sweep();
+        return this.#sweep(action.isWhole);
       case 'wait':
         return this.#event(`wait ${action.ms / MINUTE_MS} minutes`, () => this.#wait(action.ms));
       default:
@@ -558,10 +574,10 @@ export class Run {
     };
   }
 
-  #sweep(): Operation {
+  #sweep(isWhole: boolean): Operation {
     return {
-      text: 'sweep',
-      work: async () => ({ ...NO_ANSWER, status: 200, body: await this.#world.sweep() }),
+      text: isWhole ? 'sweep everything' : 'sweep',
+      work: async () => ({ ...NO_ANSWER, status: 200, body: await this.#world.sweep(isWhole) }),
       learn: ({ status, body }, isLate) => {
         for (const { model } of this.#accounts) model.swept(!isLate && status === 200 && body.failed === 0);
       },
@@ -611,7 +627,7 @@ export class Run {
     await this.#compare();
     await this.#wait(3 * HOUR_MS);
     for (const _ of [0, 1]) {
-      await this.#do(this.#sweep());
+      await this.#do(this.#sweep(false));
       await this.#wait(LATE_MS);
     }
     await this.#compare(true);
@@ -668,18 +684,19 @@ export class Run {
 
   /** The operator deletes the accounts; then nothing is left. */
   async #removeAll(): Promise<void> {
-    const { stores, service, sweep } = this.#world;
-    const { deleteAccount } = await import('../../../shared/administration/delete-account.ts');
-    for (const { id } of this.#accounts) await deleteAccount(stores, id, { deadlineAt: Number.POSITIVE_INFINITY });
+    const { stores, service, sweep, operator } = this.#world;
+    const deadline = { deadlineAt: Number.POSITIVE_INFINITY };
+    const objects = async () => (await service.s3.send(new ListObjectsV2Command({ Bucket: BUCKET }))).Contents ?? [];
+    for (const { id } of this.#accounts) await operator.deleteAccount(stores, id, deadline);
     for (const _ of [0, 1]) {
       await this.#wait(26 * HOUR_MS);
-      await sweep();
+      // Objects that no row refers to are found by the walk of their own shard.
+      await sweep((await objects()).length > 0);
     }
-    const { Contents = [] } = await service.s3.send(new ListObjectsV2Command({ Bucket: BUCKET }));
     const { Uploads = [] } = await service.s3.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
     const { Items = [] } = await service.engine.send(new ScanCommand({ TableName: service.tables.files }));
     const rows = Items.filter(({ account_id }) => account_id?.S !== '#walk').map(({ id }) => id?.S);
-    const left = [...Contents, ...Uploads].map(({ Key }) => Key).concat(rows);
+    const left = [...(await objects()), ...Uploads].map(({ Key }) => Key).concat(rows);
     if (left.length > 0) throw new Disagreement(`left behind: ${left.join(', ')}`);
   }
 }

@@ -51,7 +51,9 @@ export interface Page {
 const ticketMs = ({ content }: Upload) => 20 * 60_000 + Math.ceil(content.length / (16 * 1024)) * 1_000;
 export class Model extends Access {
   readonly uploads: Upload[] = [];
-  ownLimit: number | undefined;
+  #ownLimit: number | undefined;
+  /** The largest limit that the account has had: an operator may lower it below what is stored. */
+  #limitMax = 0;
   readonly #claims = new Map<string, { upload: Upload; at: number; isSure: boolean }>();
   #sent = { day: 0, min: 0, max: 0 };
 
@@ -68,11 +70,16 @@ export class Model extends Access {
   }
 
   get storageLimit() {
-    return this.ownLimit ?? this.limits.STORAGE_LIMIT_BYTES;
+    return this.#ownLimit ?? this.limits.STORAGE_LIMIT_BYTES;
+  }
+
+  setLimit(bytes: number | undefined): void {
+    this.#limitMax = Math.max(this.#limitMax, this.storageLimit);
+    this.#ownLimit = bytes;
   }
 
   get #dayLimit() {
-    return Math.max(this.limits.UPLOAD_BYTES_PER_DAY, this.ownLimit ?? 0);
+    return Math.max(this.limits.UPLOAD_BYTES_PER_DAY, this.#ownLimit ?? 0);
   }
 
   #sentToday() {
@@ -159,10 +166,10 @@ export class Model extends Access {
     this.#keepsLimits();
   }
 
-  /** No upload makes the account exceed its limits. (An operator may have lowered the limit below what was stored.) */
+  /** No upload makes the account exceed its limits. */
   #keepsLimits(): void {
     const { min, files } = this.usage;
-    agree(min <= Math.max(this.storageLimit, this.limits.STORAGE_LIMIT_BYTES), 'over the storage limit');
+    agree(min <= Math.max(this.storageLimit, this.#limitMax), 'over the storage limit');
     agree(files <= this.limits.FILE_COUNT_LIMIT, 'over the number of files');
     agree(this.#sentToday().min <= this.#dayLimit, 'over the bytes of the day');
   }
@@ -329,7 +336,7 @@ export class Model extends Access {
     for (const upload of this.uploads) Object.assign(upload, { file: 'no', ticket: 'no' });
     this.#claims.clear();
     this.#sent = { day: 0, min: 0, max: 0 };
-    this.ownLimit = undefined;
+    this.#ownLimit = undefined;
     this.ended();
   }
 }

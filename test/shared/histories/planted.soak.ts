@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { expectLinearizable, idempotency, limiter, quota, revocation, type Shared, total } from './concurrent.ts';
+import { expectLinearizable, SHARED } from './concurrent.ts';
 import { findDisagreement } from './histories.ts';
 
 declare module 'vitest' {
@@ -13,7 +13,7 @@ const kind = inject('planted');
 
 test(`200 histories, sequential or concurrent, find ${kind}`, async () => {
   let problem = await findDisagreement(200);
-  for (const shared of [quota, total, revocation, limiter, idempotency] as Shared<never>[]) {
+  for (const shared of Object.values(SHARED)) {
     problem ??= await expectLinearizable(shared, 40).then(
       () => undefined,
       (error: Error) => error.message,
