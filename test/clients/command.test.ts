@@ -329,8 +329,11 @@ describe('upload without a terminal', () => {
     'stores the whole of content whose size is unknown, or is not what the system says',
     async () => {
       const account = await service.newAccount();
+      await mkdir(join(folder, 'lies'));
+      await symlink('/proc/version', Buffer.from(`${folder}/lies/caf\xe9.txt`, 'latin1'));
       for (const [name, source, script] of [
         ['of 0 bytes', '/proc/version', 'upload /proc/version'],
+        ['of 0 bytes, with a name that is not UTF-8', '/proc/version', 'upload lies/caf*'],
         ['of too many bytes', '/sys/kernel/fscaps', 'upload /sys/kernel/fscaps'],
         ['of standard input', '/proc/version', 'upload - < /proc/version'],
         ['of a pipe', '/proc/version', 'upload <(cat /proc/version)'],
@@ -338,6 +341,7 @@ describe('upload without a terminal', () => {
         const command = `"$0" "$1" ${script}`;
         const { stdout } = await promisify(execFile)('bash', ['-c', command, process.execPath, COMMAND], {
           env: { ...inherited(), ...as(account) },
+          cwd: folder,
         });
         expect(await (await fetch(stdout.trim())).text(), name).toBe(await readFile(source, 'utf8'));
       }
