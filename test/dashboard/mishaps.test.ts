@@ -307,7 +307,8 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
       };
       window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
     });
-    await page.getByRole('alert').getByText('gone.txt').waitFor();
+    const named = page.getByRole('alert').getByText('gone.txt', { exact: true });
+    expect(await named.evaluate((name) => name.closest('[translate=no]') !== null)).toBe(true);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(await names()).toEqual(['there.txt']);
     await here.leave();
