@@ -479,6 +479,34 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
         await translate();
       }
       expect(await main.getByText('first.txt', { exact: true }).count()).toBe(1);
+      const keeps = async (text: string) => {
+        await page.getByText(text, { exact: true }).first().waitFor();
+        await translate();
+        expect(await page.getByText(text, { exact: true }).count(), text).toBeGreaterThan(0);
+      };
+      const { body } = await byKey.request<{ items: { id: string }[] }>('GET', '/files');
+      await page.getByRole('button', { name: /Details of.*first\.txt/ }).click();
+      await keeps(String(body.items[0]?.id));
+      await page.keyboard.press('Escape');
+      await page.goto(`${service.urls.root_url}/dashboard/?search=nothing`);
+      await keeps('nothing');
+      await page.goto(`${service.urls.root_url}/dashboard/api-keys`);
+      await page.getByRole('button', { name: 'Create API key' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Laptop');
+      await page.keyboard.press('Enter');
+      await keeps(
+        await page
+          .getByRole('dialog')
+          .getByText(/^svc_\w+$/)
+          .innerText(),
+      );
+      await page.getByRole('button', { name: /Done, I have saved it/ }).click();
+      await page.getByRole('button', { name: 'Revoke Laptop' }).click();
+      await page.getByRole('dialog', { name: /Laptop/ }).waitFor();
+      await translate();
+      expect(await page.getByRole('dialog').getByText('Laptop', { exact: true }).count()).toBe(1);
+      await page.goto(`${service.urls.root_url}/dashboard/sessions`);
+      await keeps('Unknown device');
       await page.getByRole('link', { name: /API reference/ }).click();
       const operation = page.locator('#operations-Files-uploadFile');
       await operation.waitFor();
