@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminProcessJson } from '../support/admin.ts';
 import {
+  drop,
   HAS_BROWSER,
   openAccount,
   sharedBrowser,
@@ -40,15 +41,6 @@ async function stored(): Promise<{ name: string; size_bytes: number; mime_type: 
     '/files?limit=100',
   );
   return body.items;
-}
-
-/** Drops files and folders of this machine on the page, as from a file manager. */
-async function drop(page: Page, files: string[]): Promise<void> {
-  const devtools = await page.context().newCDPSession(page);
-  const data = { items: [], files, dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-    await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
-  await devtools.detach();
 }
 
 /** What is dragged, in the words of the debugging protocol. */
@@ -223,7 +215,9 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       );
       return decisions;
     });
+    const url = page.url();
     await drop(page, [join(directory, 'beside.txt')]);
+    expect([page.url(), here.context.pages().length]).toEqual([url, 1]);
     expect(new Set(await decided.jsonValue().then((all) => all.map(String)))).toEqual(new Set(['true,none']));
     await here.leave();
   });
