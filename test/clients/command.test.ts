@@ -643,9 +643,9 @@ describe('list, open and rm', () => {
 
   test('open opens the link of a file in the browser', async () => {
     const account = await service.newAccount();
-    const { body } = await account.byKey.upload('page & "more".html', '<p>');
+    const { body } = await account.byKey.upload('caf\u00e9 & "more".html', '<p>');
     const programs = await fakePrograms({ 'xdg-open': 'printf %s "$1" > opened.txt' });
-    for (const which of [body.id, body.url, body.name]) {
+    for (const which of [body.id, body.url, body.name, String(body.name).normalize('NFD')]) {
       const { code, stdout } = await run(['open', String(which)], { ...as(account), ...programs });
       expect([code, stdout]).toEqual([0, `${body.url}\n`]);
       expect(await readFile(join(folder, 'opened.txt'), 'utf8')).toBe(body.url);
