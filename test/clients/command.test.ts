@@ -52,9 +52,9 @@ async function run(args: readonly string[], variables: Variables, input = ''): P
 }
 
 /** Runs the command in a pseudo-terminal. */
-function inTerminal(args: readonly string[], variables: Variables): Terminal {
+function inTerminal(args: readonly string[], variables: Variables, cols?: number): Terminal {
   const env = { XDG_CONFIG_HOME: folder, ...variables };
-  return openTerminal([process.execPath, COMMAND, ...args], { env, cwd: folder });
+  return openTerminal([process.execPath, COMMAND, ...args], { env, cwd: folder, cols });
 }
 
 async function put(name: string, content: string | Uint8Array): Promise<string> {
@@ -127,6 +127,21 @@ describe('upload in a terminal', () => {
       expect(await leftOf(account)).toEqual(NOTHING);
     },
   );
+
+  test('ends at once at a second Ctrl-C, while the first one still cleans up', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    await put('large.bin', Buffer.alloc(16 * MIB));
+    proxy.addFaults('put', { bytesPerSecond: MIB });
+    proxy.addFaults('delete', 'stall');
+    const terminal = inTerminal(['upload', 'large.bin'], as(account, proxy.url));
+    await proxy.arrival('put');
+    terminal.type(CTRL_C);
+    await proxy.arrival('delete');
+    const typing = setInterval(() => terminal.type(CTRL_C), 100);
+    context.onTestFinished(() => clearInterval(typing));
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).not.toContain('Cancelled');
+  });
 
   test('prints the links of the files that are complete when Ctrl-C ends the upload of another', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
@@ -874,6 +889,18 @@ test.skipIf(!existsSync('/dev/full'))('the command fails when its output cannot 
     ),
   );
   expect(outcome).toEqual([1, expect.stringContaining('error: Cannot write to standard output: ENOSPC')]);
+});
+
+test.for([40, 60, 80])('the help of every command has examples, and breaks no word at %i columns', async (columns) => {
+  for (const command of ['', 'login', 'upload', 'list', 'get', 'open', 'rm', 'me', 'completion']) {
+    const terminal = inTerminal([...(command === '' ? [] : [command]), '--help'], {}, columns);
+    expect(await terminal.ended).toBe(0);
+    const [told = '', examples] = terminal.text.split('\nExamples:\n');
+    expect(examples, command).toMatch(/^ {2}.*file-hosting /);
+    // A terminal breaks longer lines anywhere.
+    const tooLong = told.split('\n').filter((line) => line.length > columns && !line.startsWith('Usage: '));
+    expect(tooLong, command).toEqual([]);
+  }
 });
 
 test('npx runs the command from the root of the repository', async () => {
