@@ -88,6 +88,7 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
     for (const text of [' 2', 'o ']) {
       await search(page).fill(text);
       await expect.poll(() => rows(page).count()).toBe(1);
+      await expect.poll(() => new URL(page.url()).searchParams.get('search')).toBe(text);
       await page.reload();
       await expect.poll(() => rows(page).count()).toBe(1);
       expect(await search(page).inputValue()).toBe(text);
