@@ -66,7 +66,7 @@ export const CONTRACT_ROWS: readonly ContractRow[] = [
   {
     name: 'name',
     decision:
-      "The name is the client's base name, cleaned, at most 255 bytes. It is read as UTF-8, otherwise as windows-1252, and percent-decoded for the clients that encode it (aiohttp, needle).",
+      "The name is the client's base name, cleaned, at most 255 bytes. It is read as UTF-8, otherwise as windows-1252, and percent-decoded for the clients that encode it (aiohttp, needle). A name that consists of encoded words (RFC 2047) is decoded, if the charset is known. `filename*` wins over `filename`, without quotes around its value.",
     pieces: ['test/shared/files/file-name.test.ts'],
   },
   {

@@ -11,34 +11,52 @@ const SAYS_NOTHING: readonly string[] = [
 ];
 
 /** What clients send instead of the registered name of a type. Browsers know some of these names, and others not. */
-const REGISTERED_TYPES: Readonly<Record<string, string>> = {
-  ...aliases('application/gzip', 'application/x-gzip'),
-  ...aliases('application/json', 'text/json', 'application/x-json'),
-  ...aliases('application/pdf', 'application/x-pdf'),
-  ...aliases('application/xml', 'text/xml'),
-  ...aliases('application/yaml', 'text/yaml', 'text/x-yaml', 'application/x-yaml'),
-  ...aliases('application/zip', 'application/x-zip', 'application/x-zip-compressed'),
-  ...aliases('audio/aac', 'audio/x-aac', 'audio/aacp', 'audio/x-hx-aac-adts'),
-  ...aliases('audio/flac', 'audio/x-flac'),
-  ...aliases('audio/mp4', 'audio/m4a', 'audio/x-m4a', 'audio/mp4a', 'audio/x-mp4'),
-  ...aliases('audio/mpeg', 'audio/mp3', 'audio/x-mp3', 'audio/mpeg3', 'audio/x-mpeg', 'audio/x-mpeg-3', 'audio/mpg'),
-  ...aliases('audio/ogg', 'audio/opus', 'audio/x-ogg', 'audio/vorbis', 'audio/x-vorbis+ogg'),
-  ...aliases('audio/wav', 'audio/wave', 'audio/x-wav', 'audio/x-wave', 'audio/vnd.wave', 'audio/x-pn-wav'),
-  ...aliases('audio/webm', 'audio/x-webm'),
-  ...aliases('image/avif', 'image/avif-sequence'),
-  ...aliases('image/bmp', 'image/x-bmp', 'image/x-ms-bmp', 'image/x-windows-bmp'),
-  ...aliases('image/jpeg', 'image/jpg', 'image/pjpeg', 'image/x-jpeg', 'image/x-jpg', 'image/jpe'),
-  ...aliases('image/png', 'image/x-png'),
-  ...aliases('image/tiff', 'image/tif', 'image/x-tiff', 'image/x-tif'),
-  ...aliases('image/webp', 'image/x-webp'),
-  ...aliases('image/x-icon', 'image/vnd.microsoft.icon', 'image/ico', 'image/icon'),
-  ...aliases('text/csv', 'text/x-csv', 'application/csv', 'application/x-csv', 'text/comma-separated-values'),
-  ...aliases('text/javascript', 'application/javascript', 'application/x-javascript', 'application/ecmascript'),
-  ...aliases('text/markdown', 'text/x-markdown', 'text/x-web-markdown'),
-  ...aliases('video/mp4', 'video/m4v', 'video/x-m4v', 'video/x-mp4'),
-  ...aliases('video/ogg', 'video/x-ogg', 'video/theora', 'video/x-theora+ogg'),
-  ...aliases('video/quicktime', 'video/x-quicktime', 'video/mov'),
-  ...aliases('video/webm', 'video/x-webm'),
+const ALIASES_OF_TYPES: Readonly<Record<string, string>> = {
+  'application/gzip': 'application/x-gzip',
+  'application/json': 'text/json application/x-json',
+  'application/pdf': [
+    'application/x-pdf application/acrobat application/vnd.pdf',
+    'applications/vnd.pdf text/pdf text/x-pdf',
+  ].join(' '),
+  'application/xml': 'text/xml',
+  'application/yaml': 'text/yaml text/x-yaml application/x-yaml',
+  'application/zip': 'application/x-zip application/x-zip-compressed',
+  'audio/aac': 'audio/x-aac audio/aacp audio/x-hx-aac-adts audio/vnd.dlna.adts audio/x-aacp',
+  'audio/flac': 'audio/x-flac',
+  'audio/mp4': 'audio/m4a audio/x-m4a audio/mp4a audio/x-mp4 audio/m4b audio/x-m4b audio/x-m4p',
+  'audio/mpeg': [
+    'audio/mp3 audio/x-mp3 audio/mpeg3 audio/x-mpeg audio/x-mpeg-3',
+    'audio/mpg audio/x-mpg audio/x-mpeg3 audio/x-mpegaudio',
+  ].join(' '),
+  'audio/ogg': [
+    'audio/opus audio/x-ogg audio/vorbis audio/x-vorbis+ogg application/ogg',
+    'application/x-ogg audio/oga audio/x-opus audio/x-opus+ogg audio/x-vorbis',
+  ].join(' '),
+  'audio/wav': 'audio/wave audio/x-wav audio/x-wave audio/vnd.wave audio/x-pn-wav audio/x-pn-windows-pcm',
+  'audio/webm': 'audio/x-webm',
+  'image/apng': 'image/x-apng image/vnd.mozilla.apng',
+  'image/avif': 'image/avif-sequence',
+  'image/bmp': [
+    'image/x-bmp image/x-ms-bmp image/x-windows-bmp image/bitmap image/ms-bmp',
+    'image/x-bitmap image/x-win-bitmap application/bmp application/x-bmp',
+  ].join(' '),
+  'image/gif': 'image/x-gif application/gif application/x-gif',
+  'image/jpeg': [
+    'image/jpg image/pjpeg image/x-jpeg image/x-jpg image/jpe',
+    'image/pipeg image/x-pjpeg image/x-citrix-jpeg application/jpg application/x-jpg',
+  ].join(' '),
+  'image/png': 'image/x-png image/x-citrix-png application/png application/x-png',
+  'image/tiff': 'image/tif image/x-tiff image/x-tif',
+  'image/webp': 'image/x-webp',
+  'image/x-icon': 'image/vnd.microsoft.icon image/ico image/icon image/x-ico application/ico application/x-ico',
+  'text/csv': 'text/x-csv application/csv application/x-csv text/comma-separated-values',
+  'text/javascript': 'application/javascript application/x-javascript application/ecmascript',
+  'text/markdown': 'text/x-markdown text/x-web-markdown application/markdown application/x-markdown',
+  'text/plain': 'application/plain application/text application/txt application/x-text text/txt',
+  'video/mp4': 'video/m4v video/x-m4v video/x-mp4 video/mpeg4 video/x-mpeg4 video/mpg4 video/mp4v-es',
+  'video/ogg': 'video/x-ogg video/theora video/x-theora+ogg video/ogv video/x-theora video/x-ogm+ogg',
+  'video/quicktime': 'video/x-quicktime video/mov video/qt video/x-mov image/mov',
+  'video/webm': 'video/x-webm',
 };
 
 /** RFC 6838, section 4.2: type and subtype begin with a letter or digit. (Some clients send `*`. That is no valid type.) */
@@ -83,9 +101,12 @@ const READABLE_TEXT = [
   /^application\/(?:x-)?(?:httpd-)?(?:shellscript|perl|php|python|ruby|lua|powershell)$/,
 ];
 
-const TYPES_OF_EXTENSIONS: ReadonlyMap<string, string> = new Map(
-  Object.entries(EXTENSIONS_OF_TYPES).flatMap(([type, extensions]) => extensions.split(' ').map((one) => [one, type])),
-);
+const TYPES_OF_EXTENSIONS = typesOf(EXTENSIONS_OF_TYPES);
+const TYPES_OF_ALIASES = typesOf(ALIASES_OF_TYPES);
+
+function typesOf(names: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(names).flatMap(([type, some]) => some.split(' ').map((one) => [one, type])));
+}
 
 /**
  * The media type with which a file is stored and served. A valid declared type is used in lower case, by its registered name, without
@@ -98,13 +119,9 @@ export function mediaType(declared: string | undefined, fileName: string): strin
   const text = (declared ?? '').trim();
   const type = MEDIA_TYPE.exec(text)?.[1]?.toLowerCase();
   if (type === undefined || SAYS_NOTHING.includes(type)) return typeOfExtension(fileName);
-  const registered = Object.hasOwn(REGISTERED_TYPES, type) ? REGISTERED_TYPES[type] : type;
+  const registered = TYPES_OF_ALIASES.get(type) ?? type;
   const charset = CHARSET.exec(text)?.[2]?.toLowerCase();
-  return charset !== undefined && isKnownCharset(charset) ? `${registered}; charset=${charset}` : `${registered}`;
-}
-
-function aliases(registered: string, ...names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, registered]));
+  return charset !== undefined && isKnownCharset(charset) ? `${registered}; charset=${charset}` : registered;
 }
 
 /** The usual extension for files of this type, with its dot; empty for a type that is not in our table. */

@@ -52,9 +52,9 @@ async function run(args: readonly string[], variables: Variables, input = ''): P
 }
 
 /** Runs the command in a pseudo-terminal. */
-function inTerminal(args: readonly string[], variables: Variables): Terminal {
+function inTerminal(args: readonly string[], variables: Variables, cols?: number): Terminal {
   const env = { XDG_CONFIG_HOME: folder, ...variables };
-  return openTerminal([process.execPath, COMMAND, ...args], { env, cwd: folder });
+  return openTerminal([process.execPath, COMMAND, ...args], { env, cwd: folder, cols });
 }
 
 async function put(name: string, content: string | Uint8Array): Promise<string> {
@@ -127,6 +127,21 @@ describe('upload in a terminal', () => {
       expect(await leftOf(account)).toEqual(NOTHING);
     },
   );
+
+  test('ends at once at a second Ctrl-C, while the first one still cleans up', async (context) => {
+    const [proxy, account] = [await proxyOf(context), await service.newAccount()];
+    await put('large.bin', Buffer.alloc(16 * MIB));
+    proxy.addFaults('put', { bytesPerSecond: MIB });
+    proxy.addFaults('delete', 'stall');
+    const terminal = inTerminal(['upload', 'large.bin'], as(account, proxy.url));
+    await proxy.arrival('put');
+    terminal.type(CTRL_C);
+    await proxy.arrival('delete');
+    const typing = setInterval(() => terminal.type(CTRL_C), 100);
+    context.onTestFinished(() => clearInterval(typing));
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).not.toContain('Cancelled');
+  });
 
   test('prints the links of the files that are complete when Ctrl-C ends the upload of another', async (context) => {
     const [proxy, account] = [await proxyOf(context), await service.newAccount()];
@@ -329,8 +344,11 @@ describe('upload without a terminal', () => {
     'stores the whole of content whose size is unknown, or is not what the system says',
     async () => {
       const account = await service.newAccount();
+      await mkdir(join(folder, 'lies'));
+      await symlink('/proc/version', Buffer.from(`${folder}/lies/caf\xe9.txt`, 'latin1'));
       for (const [name, source, script] of [
         ['of 0 bytes', '/proc/version', 'upload /proc/version'],
+        ['of 0 bytes, with a name that is not UTF-8', '/proc/version', 'upload lies/caf*'],
         ['of too many bytes', '/sys/kernel/fscaps', 'upload /sys/kernel/fscaps'],
         ['of standard input', '/proc/version', 'upload - < /proc/version'],
         ['of a pipe', '/proc/version', 'upload <(cat /proc/version)'],
@@ -338,6 +356,7 @@ describe('upload without a terminal', () => {
         const command = `"$0" "$1" ${script}`;
         const { stdout } = await promisify(execFile)('bash', ['-c', command, process.execPath, COMMAND], {
           env: { ...inherited(), ...as(account) },
+          cwd: folder,
         });
         expect(await (await fetch(stdout.trim())).text(), name).toBe(await readFile(source, 'utf8'));
       }
@@ -639,9 +658,9 @@ describe('list, open and rm', () => {
 
   test('open opens the link of a file in the browser', async () => {
     const account = await service.newAccount();
-    const { body } = await account.byKey.upload('page & "more".html', '<p>');
+    const { body } = await account.byKey.upload('caf\u00e9 & "more".html', '<p>');
     const programs = await fakePrograms({ 'xdg-open': 'printf %s "$1" > opened.txt' });
-    for (const which of [body.id, body.url, body.name]) {
+    for (const which of [body.id, body.url, body.name, String(body.name).normalize('NFD')]) {
       const { code, stdout } = await run(['open', String(which)], { ...as(account), ...programs });
       expect([code, stdout]).toEqual([0, `${body.url}\n`]);
       expect(await readFile(join(folder, 'opened.txt'), 'utf8')).toBe(body.url);
@@ -870,6 +889,18 @@ test.skipIf(!existsSync('/dev/full'))('the command fails when its output cannot 
     ),
   );
   expect(outcome).toEqual([1, expect.stringContaining('error: Cannot write to standard output: ENOSPC')]);
+});
+
+test.for([40, 60, 80])('the help of every command has examples, and breaks no word at %i columns', async (columns) => {
+  for (const command of ['', 'login', 'upload', 'list', 'get', 'open', 'rm', 'me', 'completion']) {
+    const terminal = inTerminal([...(command === '' ? [] : [command]), '--help'], {}, columns);
+    expect(await terminal.ended).toBe(0);
+    const [told = '', examples] = terminal.text.split('\nExamples:\n');
+    expect(examples, command).toMatch(/^ {2}.*file-hosting /);
+    // A terminal breaks longer lines anywhere.
+    const tooLong = told.split('\n').filter((line) => line.length > columns && !line.startsWith('Usage: '));
+    expect(tooLong, command).toEqual([]);
+  }
 });
 
 test('npx runs the command from the root of the repository', async () => {

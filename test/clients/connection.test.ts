@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ BVSR9loEKmb2HN3sMcZjY9UgCTULrT0BjXUksMA6EDoSVUMyexgPQjX7
 
 /** The requests that the proxy got: method, target, and credentials for the proxy. */
 const proxied: string[] = [];
-const ports = { tls: 0, proxy: 0 };
+const ports = { tls: 0, proxy: 0, tlsProxy: 0 };
 
 beforeAll(async () => {
   await writeFile(join(folder, 'authority.pem'), CERTIFICATE);
@@ -47,15 +47,17 @@ beforeAll(async () => {
     return (server.address() as AddressInfo).port;
   };
   const { port } = new URL(service.urls.root_url);
-  // The service behind TLS.
-  ports.tls = await listen(
-    createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (socket) => {
-      const upstream = connect(Number(port), 'localhost');
-      socket.on('error', () => upstream.destroy());
-      socket.pipe(upstream).on('error', () => socket.destroy());
-      upstream.pipe(socket);
-    }),
-  );
+  /** What listens at a port, behind TLS. */
+  const behindTls = (plain: number) =>
+    listen(
+      createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (socket) => {
+        const upstream = connect(plain, 'localhost');
+        socket.on('error', () => upstream.destroy());
+        socket.pipe(upstream).on('error', () => socket.destroy());
+        upstream.pipe(socket);
+      }),
+    );
+  ports.tls = await behindTls(Number(port));
   const proxy = createServer((incoming, response) => {
     const { method, url = '', headers } = incoming;
     proxied.push([method, new URL(url).origin, headers['proxy-authorization']].join(' '));
@@ -77,6 +79,7 @@ beforeAll(async () => {
     socket.on('error', () => upstream.destroy());
   });
   ports.proxy = await listen(proxy);
+  ports.tlsProxy = await behindTls(ports.proxy);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -180,23 +183,36 @@ test('a connection that fails for a moment is tried again, also when its host is
 });
 
 describe('proxies', () => {
-  test('a request for https: goes through a tunnel of the proxy', async () => {
+  test.for([
+    ['the proxy', () => ({ HTTPS_PROXY: `http://me:p%40ss@127.0.0.1:${ports.proxy}` })],
+    ['a proxy behind TLS', () => ({ HTTPS_PROXY: `https://me:p%40ss@127.0.0.1:${ports.tlsProxy}` })],
+    [
+      'the proxy in lower case, which comes first',
+      () => ({ https_proxy: `http://me:p%40ss@127.0.0.1:${ports.proxy}`, HTTPS_PROXY: 'http://127.0.0.1:1' }),
+    ],
+  ] as const)('a request for https: goes through a tunnel of %s', async ([, proxies]) => {
     const variables = {
       FILE_HOSTING_URL: 'https://files.test',
-      HTTPS_PROXY: `http://me:p%40ss@127.0.0.1:${ports.proxy}`,
+      ...proxies(),
       NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
     };
     expect(await command(['me'], variables)).toMatchObject({ code: 0, stderr: '' });
     expect(proxied).toEqual([`CONNECT files.test:443 Basic ${btoa('me:p@ss')}`]);
   });
 
-  test('a request for http: is handed to the proxy, and so is a direct upload', async () => {
+  test('a request for http: is handed to the proxy, and so are a direct upload and a download', async () => {
     const path = join(folder, 'large.bin');
     await writeFile(path, Buffer.alloc(5 * 1024 * 1024));
     const proxy = `me:pass@127.0.0.1:${ports.proxy}`;
     expect(await command(['upload', path], { http_proxy: proxy })).toMatchObject({ code: 0 });
     const by = `Basic ${btoa('me:pass')}`;
     expect(proxied.map((one) => one.replace(/http:\S+/, ''))).toEqual([`POST  ${by}`, `PUT  ${by}`, `POST  ${by}`]);
+    proxied.length = 0;
+    const saved = join(folder, 'saved.bin');
+    expect(await command(['get', 'large.bin', '-o', saved], { http_proxy: proxy })).toMatchObject({ code: 0 });
+    expect((await readFile(saved)).length).toBe(5 * 1024 * 1024);
+    const { cdn_url } = service.urls;
+    expect(proxied).toContain(`GET ${new URL(cdn_url).origin} ${by}`);
   });
 
   const RULES: readonly (readonly [address: string, variables: Record<string, string>, isProxied: boolean])[] = [

@@ -226,9 +226,9 @@ describe('contract: download', () => {
     }
   });
 
-  test('a preflight of a link is answered', async () => {
+  test.each(['GET', 'HEAD'])('a preflight of %s of a link is answered', async (method) => {
     const url = await link('a', 'a', '');
-    const asked = { origin: 'https://one.example', 'access-control-request-method': 'GET' };
+    const asked = { origin: 'https://one.example', 'access-control-request-method': method };
     const answer = await fetch(url, { method: 'OPTIONS', headers: asked });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -257,7 +257,8 @@ describe('contract: download', () => {
   test('a link accepts only GET, HEAD and OPTIONS', async () => {
     const url = await link('a', 'a', '');
     for (const method of ['POST', 'PUT', 'DELETE']) {
-      const response = await fetch(url, { method });
+      const response = await fetch(url, { method, headers: { origin: 'https://one.example' } });
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
       expect([response.status, await response.text()]).toEqual([405, '{"error":"method_not_allowed"}']);
     }
   });

@@ -4,7 +4,9 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_BROWSER, logInFromPage, openAs, sharedBrowser, uploadPanel, visit } from '../support/browser.ts';
+import { generateFiles } from '../support/generated-files.ts';
 import { uploadThrough } from '../support/lanes.ts';
+import { operatorOf } from '../support/operator.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
 
@@ -23,6 +25,26 @@ async function closeDialog(page: Page): Promise<void> {
 }
 
 const accountMenu = (page: Page) => page.getByRole('button', { name: /^Account of/ }).click();
+
+/**
+ * The controls that something else covers when they are scrolled into view. A dialog, menu or message covers the page on purpose, until it is
+ * closed.
+ */
+function coveredControls(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const root = document.querySelector('[role=dialog], [role=menu], .mantine-Notification-root') ?? document.body;
+    // The link that skips to the content is outside of the window until it has the focus.
+    return [...root.querySelectorAll<HTMLElement>(':is(a:not([href="#content"]), button, input, select, textarea)')]
+      .filter((control) => control.getClientRects().length > 0)
+      .filter((control) => {
+        control.scrollIntoView({ block: 'nearest' });
+        const { x, y, width, height } = control.getBoundingClientRect();
+        const top = document.elementFromPoint(x + width / 2, y + height / 2);
+        return !(top && (control.contains(top) || top.contains(control) || control.parentElement?.contains(top)));
+      })
+      .map(({ outerHTML }) => outerHTML);
+  });
+}
 
 /** Every page by its path, with its dialogs. What one state leaves on the page is still there in the next states. */
 const PAGES: readonly (readonly [path: string, states: readonly PageState[]])[] = [
@@ -85,6 +107,7 @@ const PAGES: readonly (readonly [path: string, states: readonly PageState[]])[] 
           await page.mouse.move(0, 0);
           await page.getByRole('tooltip').waitFor({ state: 'hidden' });
         },
+        (page) => page.getByRole('alert').getByRole('button', { name: 'Close' }).click(),
       ],
       [
         'the list of uploads',
@@ -190,12 +213,14 @@ const MORE_LOOKS: readonly Look[] = [
   ['dark', 1280, ['color-contrast']],
 ];
 
-/** No page may be wider than these screens. */
-const WIDTHS = IS_THOROUGH ? [360, 768, 1280, 2560] : [360, 768];
+/** No page may be wider than these screens. On the first of them, as narrow as a page enlarged to 400 %, nothing may cover a control. */
+const WIDTHS = IS_THOROUGH ? [320, 360, 768, 1280, 2560] : [320, 768];
 
 let service: TestService;
 let browser: Browser;
 let account: TestAccount;
+/** An account whose files fill several pages. */
+let manyFiles: TestAccount;
 
 describe.runIf(HAS_BROWSER)('the dashboard', () => {
   beforeAll(async () => {
@@ -204,6 +229,10 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     for (const name of ['photo.jpg', 'a-name-of-one-very-long-word-'.repeat(8)]) {
       await uploadThrough('inline', account, name, 'content');
     }
+    manyFiles = await service.newAccount();
+    const operator = await operatorOf(service);
+    await generateFiles(operator.dynamoDb, service.tables, { accountId: manyFiles.id, count: 102 });
+    operator.close();
   });
   afterAll(async () => {
     await service.close();
@@ -237,6 +266,7 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
       // Floating elements are positioned a moment after the window was resized.
       const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       await expect.poll(tooWide, { message: `${state} at ${width} pixels` }).toBeLessThanOrEqual(0);
+      if (width === WIDTHS[0]) expect(await coveredControls(page), state).toEqual([]);
     }
   }
 
@@ -295,25 +325,15 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
     [320, 640],
     [1280, 720],
   ])(
-    'nothing covers a control that the window of %i × %i pixels can show, even beside the open list of uploads',
+    'nothing covers a control that the window of %i × %i pixels can show, even beside the open list of uploads and on a page of 50 files',
     async ([width = 0, height = 0]) => {
       const here = await visit(browser, { viewport: { width, height }, reducedMotion: 'reduce' });
       const { page } = here;
-      await openAs(here, service, account.cookie);
-      await page.getByRole('checkbox', { name: 'Select photo.jpg' }).waitFor();
+      await openAs(here, service, manyFiles.cookie);
+      await page.getByRole('link', { name: 'Next page' }).waitFor();
+      await page.getByRole('checkbox', { name: 'Select photo-101.jpeg' }).click();
       await openUploads(page);
-      const covered = await page.evaluate(() =>
-        [...document.querySelectorAll<HTMLElement>('main :is(a, button, input)')]
-          .filter((control) => control.getClientRects().length > 0)
-          .filter((control) => {
-            control.scrollIntoView({ block: 'nearest' });
-            const { x, y, width, height } = control.getBoundingClientRect();
-            const top = document.elementFromPoint(x + width / 2, y + height / 2);
-            return !(top && (control.contains(top) || top.contains(control) || control.parentElement?.contains(top)));
-          })
-          .map(({ outerHTML }) => outerHTML),
-      );
-      expect(covered).toEqual([]);
+      expect(await coveredControls(page)).toEqual([]);
       const overlaps = await page.getByRole('row').evaluateAll((rows) =>
         rows.flatMap((row) => {
           const buttons = [...row.querySelectorAll('td:last-child :is(a, button)')].map((one) =>
@@ -345,7 +365,9 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
         .evaluate((element, name) => getComputedStyle(element)[name], property);
     expect(await style('nav [aria-current=page]', 'outlineStyle')).toBe('solid');
     expect(await style('tr[data-selected]', 'outlineStyle')).toBe('solid');
-    expect(await style('[role=progressbar]', 'backgroundColor')).not.toBe(await style('main', 'backgroundColor'));
+    // How full a bar is shows only if it has another colour than its track.
+    const track = await style('.mantine-Progress-root:has([role=progressbar])', 'backgroundColor');
+    expect(await style('.mantine-Progress-root [role=progressbar]', 'backgroundColor')).not.toBe(track);
     expect(await style('.mantine-Progress-root', 'borderTopStyle')).toBe('solid');
     await page.getByRole('button', { name: 'Delete photo.jpg' }).click();
     expect(await style('[role=dialog]', 'borderTopStyle')).toBe('solid');
@@ -479,6 +501,34 @@ describe.runIf(HAS_BROWSER)('the dashboard', () => {
         await translate();
       }
       expect(await main.getByText('first.txt', { exact: true }).count()).toBe(1);
+      const keeps = async (text: string) => {
+        await page.getByText(text, { exact: true }).first().waitFor();
+        await translate();
+        expect(await page.getByText(text, { exact: true }).count(), text).toBeGreaterThan(0);
+      };
+      const { body } = await byKey.request<{ items: { id: string }[] }>('GET', '/files');
+      await page.getByRole('button', { name: /Details of.*first\.txt/ }).click();
+      await keeps(String(body.items[0]?.id));
+      await page.keyboard.press('Escape');
+      await page.goto(`${service.urls.root_url}/dashboard/?search=nothing`);
+      await keeps('nothing');
+      await page.goto(`${service.urls.root_url}/dashboard/api-keys`);
+      await page.getByRole('button', { name: 'Create API key' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Laptop');
+      await page.keyboard.press('Enter');
+      await keeps(
+        await page
+          .getByRole('dialog')
+          .getByText(/^svc_\w+$/)
+          .innerText(),
+      );
+      await page.getByRole('button', { name: /Done, I have saved it/ }).click();
+      await page.getByRole('button', { name: 'Revoke Laptop' }).click();
+      await page.getByRole('dialog', { name: /Laptop/ }).waitFor();
+      await translate();
+      expect(await page.getByRole('dialog').getByText('Laptop', { exact: true }).count()).toBe(1);
+      await page.goto(`${service.urls.root_url}/dashboard/sessions`);
+      await keeps('Unknown device');
       await page.getByRole('link', { name: /API reference/ }).click();
       const operation = page.locator('#operations-Files-uploadFile');
       await operation.waitFor();

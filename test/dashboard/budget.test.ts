@@ -5,8 +5,11 @@ import { HAS_BROWSER, openAs, sharedBrowser, visit } from '../support/browser.ts
 import { uploadThrough } from '../support/lanes.ts';
 import { borrowTestService, type TestAccount, type TestService } from '../support/service.ts';
 
-/** The maximum size of all scripts of the first load, compressed with gzip. */
-const SCRIPT_BYTES_MAX = 225_000;
+/** The maximum sizes of the first load, compressed with gzip: of all scripts, and with the page and its style sheets. */
+const [SCRIPT_BYTES_MAX, ALL_BYTES_MAX] = [225_000, 240_000];
+
+/** What a connection of 400 kbit/s brings in two seconds. */
+const READABLE_BYTES_MAX = 100_000;
 
 /**
  * The maximum time of the main thread until the files are shown, as a multiple of the time in which the same thread lays out 20,000
@@ -34,10 +37,15 @@ describe.runIf(HAS_BROWSER)('the first load of the dashboard', () => {
     here.page.on('response', (response) => responses.push(response));
     await openAs(here, service, account.cookie);
     await here.page.getByRole('button', { name: 'Details of photo.jpg' }).waitFor();
-    const scripts = responses.filter((response) => response.request().resourceType() === 'script');
-    const bytes = await Promise.all(scripts.map(async (script) => gzipSync(await script.body()).length));
-    expect(scripts.length).toBeGreaterThan(0);
-    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(SCRIPT_BYTES_MAX);
+    const bytesOf = async (kind: string) => {
+      const parts = responses.filter((response) => response.request().resourceType() === kind);
+      const bytes = await Promise.all(parts.map(async (part) => gzipSync(await part.body()).length));
+      expect(bytes.length, kind).toBeGreaterThan(0);
+      return bytes.reduce((sum, each) => sum + each, 0);
+    };
+    const [scripts = 0, styles = 0, html = 0] = await Promise.all(['script', 'stylesheet', 'document'].map(bytesOf));
+    expect(scripts).toBeLessThan(SCRIPT_BYTES_MAX);
+    expect(scripts + styles + html).toBeLessThan(ALL_BYTES_MAX);
 
     const cacheControl = (part: string) =>
       responses
@@ -55,7 +63,7 @@ describe.runIf(HAS_BROWSER)('the first load of the dashboard', () => {
     await here.leave();
   });
 
-  test('has something to read before a script or a style sheet has arrived', async () => {
+  test('has something to read before a script or a style sheet has arrived, and 400 kbit/s bring it in two seconds', async () => {
     const here = await visit(browser, { isFirst: true });
     const { page } = here;
     const { promise: isRead, resolve: onRead } = Promise.withResolvers<void>();
@@ -63,11 +71,12 @@ describe.runIf(HAS_BROWSER)('the first load of the dashboard', () => {
       await isRead;
       await route.fallback();
     });
-    await page.goto(`${service.urls.root_url}/dashboard/login`, { waitUntil: 'commit' });
+    const answer = await page.goto(`${service.urls.root_url}/dashboard/login`, { waitUntil: 'commit' });
     const text = page.getByText('Upload a file, get a direct link.');
     await text.waitFor();
     const paints = () => page.evaluate(() => performance.getEntriesByName('first-contentful-paint').length);
     await expect.poll(paints).toBe(1);
+    expect((await answer?.body())?.length).toBeLessThan(READABLE_BYTES_MAX);
     onRead();
     await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
     await text.waitFor({ state: 'hidden' });

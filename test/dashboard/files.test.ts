@@ -79,11 +79,21 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
   test('searches for whatever is typed as text, also after a reload, back and forward', async () => {
     // An account of its own, so that the searches of other tests do not use up its rate limit.
     const searcher = await service.newAccount();
-    await uploadThrough('inline', searcher, 'photo.jpg', 'photo');
+    await uploadThrough('inline', searcher, 'photo2.jpg', 'photo');
+    await uploadThrough('inline', searcher, 'photo 2.jpg', 'photo');
     here = await visit(browser);
     const { page } = here;
     await openAs(here, service, searcher.cookie);
-    await expect.poll(() => rows(page).count()).toBe(1);
+    await expect.poll(() => rows(page).count()).toBe(2);
+    for (const text of [' 2', 'o ']) {
+      await search(page).fill(text);
+      await expect.poll(() => rows(page).count()).toBe(1);
+      await expect.poll(() => new URL(page.url()).searchParams.get('search')).toBe(text);
+      await page.reload();
+      await expect.poll(() => rows(page).count()).toBe(1);
+      expect(await search(page).inputValue()).toBe(text);
+      expect(new URL(page.url()).searchParams.get('search')).toBe(text);
+    }
     const texts = ['true', 'null', '"x"', '[1]', '{}', '%', '+', '1e3', '2024'];
     const finds = async (text: string) => {
       await page.getByText(`No file has “${text}” in its name.`).waitFor();
@@ -97,13 +107,13 @@ describe.runIf(HAS_BROWSER)('the files page', () => {
       await finds(text);
     }
     await page.goBack();
-    await expect.poll(() => rows(page).count()).toBe(1);
+    await expect.poll(() => rows(page).count()).toBe(2);
     expect(await search(page).inputValue()).toBe('');
     await page.goForward();
     await finds('2024');
     for (const blank of ['', '%20', '+%C2%A0']) {
       await page.goto(`${service.urls.root_url}/dashboard/?search=${blank}`);
-      await expect.poll(() => rows(page).count()).toBe(1);
+      await expect.poll(() => rows(page).count()).toBe(2);
       expect(await search(page).inputValue()).toBe('');
       expect(new URL(page.url()).search).toBe('');
     }

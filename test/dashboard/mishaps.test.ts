@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  drop,
   HAS_BROWSER,
   openAccount,
   sharedBrowser,
@@ -266,11 +267,7 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
     const page = await arrive();
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.method()));
-    await page.evaluate(() => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([new Uint8Array(100 * 1024 * 1024 + 1)], 'huge.bin'));
-      window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
-    });
+    await drop(page, [await uploadableFile('huge.bin', 100 * MIB + 1)]);
     await uploadPanel(page).getByText('Too large: a file may be at most 100 MB.').waitFor();
     expect(requests).not.toContain('POST');
     await here.leave();
@@ -296,18 +293,19 @@ describe.runIf(HAS_BROWSER)('an upload in the dashboard', () => {
 
   test('leaves out a dropped file that cannot be read, with a message, and uploads the others', async () => {
     const page = await arrive();
+    // The tests may read every file, so the browser is told that it may not read this one.
     await page.evaluate(() => {
-      const transfer = new DataTransfer();
-      for (const name of ['gone.txt', 'there.txt']) transfer.items.add(new File(['content'], name));
+      const { webkitGetAsEntry } = DataTransferItem.prototype;
+      const file = (_: unknown, fail: (error: Error) => void) =>
+        fail(new DOMException('no such file', 'NotFoundError'));
       DataTransferItem.prototype.webkitGetAsEntry = function () {
-        const file = this.getAsFile();
-        const read = (take: (file: File | null) => void, fail: (error: Error) => void) =>
-          file?.name === 'gone.txt' ? fail(new DOMException('no such file', 'NotFoundError')) : take(file);
-        return { isFile: true, name: file?.name, file: read } as unknown as FileSystemFileEntry;
+        const entry = webkitGetAsEntry.call(this);
+        return entry?.name === 'gone.txt' ? Object.assign(entry, { file }) : entry;
       };
-      window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
     });
-    await page.getByRole('alert').getByText('gone.txt').waitFor();
+    await drop(page, [await uploadableFile('gone.txt', 7), await uploadableFile('there.txt', 7)]);
+    const named = page.getByRole('alert').getByText('gone.txt', { exact: true });
+    expect(await named.evaluate((name) => name.closest('[translate=no]') !== null)).toBe(true);
     await uploadPanel(page).getByText('1 file uploaded').waitFor();
     expect(await names()).toEqual(['there.txt']);
     await here.leave();

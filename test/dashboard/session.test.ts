@@ -227,9 +227,12 @@ describe.runIf(HAS_BROWSER)('a session in the dashboard', () => {
       const { here } = await loggedOutWhileUploading('grace@films.example');
       const other = await service.newAccount('other@films.example');
       await logInInNewTab(here, 'other@films.example');
-      await here.page.getByText('They belong to grace@films.example').waitFor();
-      await here.page.setViewportSize({ width: 320, height: 640 });
       const told = here.page.getByRole('main').getByRole('status');
+      await told.getByText('They belong to grace@films.example').waitFor();
+      const owners = told.getByText('grace@films.example', { exact: true });
+      for (const owner of await owners.all()) expect(await owner.getAttribute('translate')).toBe('no');
+      expect(await owners.count()).toBe(2);
+      await here.page.setViewportSize({ width: 320, height: 640 });
       expect(await told.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
       if (stored > 0) await logInInNewTab(here, email);
       else await here.page.getByRole('button', { name: 'Discard them' }).click();

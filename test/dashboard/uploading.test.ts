@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminProcessJson } from '../support/admin.ts';
 import {
+  drop,
   HAS_BROWSER,
   openAccount,
   sharedBrowser,
@@ -40,15 +41,6 @@ async function stored(): Promise<{ name: string; size_bytes: number; mime_type: 
     '/files?limit=100',
   );
   return body.items;
-}
-
-/** Drops files and folders of this machine on the page, as from a file manager. */
-async function drop(page: Page, files: string[]): Promise<void> {
-  const devtools = await page.context().newCDPSession(page);
-  const data = { items: [], files, dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-    await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
-  await devtools.detach();
 }
 
 /** What is dragged, in the words of the debugging protocol. */
@@ -183,7 +175,8 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     async (way) => {
       const page = await arrive();
       const folder = join(directory, `.project-${way}`);
-      const left = ['.git/config', '.git/hooks/one', 'node_modules/a/b.js', 'deep/.DS_Store', '.env', 'deep/Thumbs.db'];
+      const more = Array.from({ length: 9 }, (_, at) => `deep/${at}/.DS_Store`);
+      const left = ['.git/config', '.git/hooks/one', 'node_modules/a/b.js', '.env', 'deep/Thumbs.db', ...more];
       for (const path of ['index.html', 'deep/page.html', ...left]) {
         await mkdir(dirname(join(folder, path)), { recursive: true });
         await writeFile(join(folder, path), path);
@@ -191,13 +184,16 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       if (way === 'dropped') await drop(page, [folder]);
       else await page.getByTestId('folder').setInputFiles(folder);
       await uploadPanel(page).getByText('2 files uploaded').waitFor();
-      const notice = page.getByRole('status').filter({ hasText: '5 hidden or generated items are left out' });
-      for (const path of ['.git', 'node_modules', 'deep/.DS_Store', '.env', 'deep/Thumbs.db'])
-        await notice.getByText(`.project-${way}/${path}`).waitFor();
+      const notice = page.getByRole('status').filter({ hasText: '13 hidden or generated items are left out' });
+      const named = notice.getByRole('listitem');
+      expect((await named.allTextContents()).sort()).toEqual(
+        ['.git', 'node_modules', '.env', 'deep/Thumbs.db', ...more].map((path) => `.project-${way}/${path}`).sort(),
+      );
+      expect(await named.first().evaluate((item) => item.closest('[translate=no]') !== null)).toBe(true);
       expect((await stored()).map(({ name }) => name).sort()).toEqual(['index.html', 'page.html']);
       await notice.getByRole('button', { name: 'Upload them too' }).click();
-      await uploadPanel(page).getByText('8 files uploaded').waitFor();
-      expect(await stored()).toHaveLength(8);
+      await uploadPanel(page).getByText('16 files uploaded').waitFor();
+      expect(await stored()).toHaveLength(16);
       await here.leave();
     },
   );
@@ -219,7 +215,9 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
       );
       return decisions;
     });
+    const url = page.url();
     await drop(page, [join(directory, 'beside.txt')]);
+    expect([page.url(), here.context.pages().length]).toEqual([url, 1]);
     expect(new Set(await decided.jsonValue().then((all) => all.map(String)))).toEqual(new Set(['true,none']));
     await here.leave();
   });

@@ -58,19 +58,30 @@ async function pathWith(scripts: Record<string, string>): Promise<string> {
 }
 
 /**
- * A way to the service that refuses the first request with 503, and loses the answer to the second, which has made a file.
+ * A way to the service that refuses the first request with 503, the second with 429, and everything from then on if the third comes before the
+ * time that the 429 names. It loses the answer to the third, which has made a file.
  * @returns its address.
  */
 async function badWay(): Promise<string> {
   let requests = 0;
+  let notBefore = 0;
   const way = createServer((incoming, response) => {
     requests += 1;
-    if (requests === 1) {
+    const refuse = (status: number, retryAfter: string, error: string) => {
       incoming.resume();
-      response.writeHead(503, { 'retry-after': '0' }).end('{"error":"service_unavailable"}');
-      return;
+      response.writeHead(status, { 'retry-after': retryAfter }).end(JSON.stringify({ error }));
+    };
+    if (requests === 1) return refuse(503, '0', 'service_unavailable');
+    if (requests === 2) {
+      // Longer than curl waits by itself.
+      notBefore = Date.now() + 3_000;
+      return refuse(429, '3', 'rate_limit_exceeded');
     }
-    const isLost = requests === 2;
+    if (Date.now() < notBefore) {
+      notBefore = Number.POSITIVE_INFINITY;
+      return refuse(403, '0', 'too_early');
+    }
+    const isLost = requests === 3;
     const { method, url, headers } = incoming;
     const forwarded = request(service.urls.root_url + url, { method, headers }, (answer) => {
       if (isLost) answer.resume().once('end', () => incoming.socket.destroy());
@@ -173,7 +184,7 @@ describe('the example shell/upload.sh', () => {
     expect(await total()).toBe(before + 3);
   });
 
-  test('repeats an upload after a 503 and a lost answer, and makes one file', async () => {
+  test('repeats an upload after a 503, a 429 and a lost answer, and makes one file', async () => {
     const before = Number(await total());
     await writeFile(join(folder, 'a.txt'), 'repeated');
     const link = await execute('sh', [join(EXAMPLES, 'shell/upload.sh'), 'a.txt'], {

@@ -169,3 +169,12 @@ export async function slowUploads(page: Page, uploadThroughput: number): Promise
   const others = { offline: false, latency: 0, downloadThroughput: -1 };
   await devtools.send('Network.emulateNetworkConditions', { ...others, uploadThroughput });
 }
+
+/** Drops files and folders of this machine on the page, as from a file manager. */
+export async function drop(page: Page, files: string[]): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  await devtools.detach();
+}

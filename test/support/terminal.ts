@@ -37,13 +37,13 @@ export interface Terminal {
 export const CTRL_C = '\x03';
 export const CTRL_Z = '\x1a';
 
-/** Starts a program in a pseudo-terminal of 80 columns. */
+/** Starts a program in a pseudo-terminal. */
 export function openTerminal(
   [program, ...args]: readonly [string, ...string[]],
-  { env = {}, cwd }: { env?: Record<string, string | undefined>; cwd: string },
+  { env = {}, cwd, cols = 80 }: { env?: Record<string, string | undefined>; cwd: string; cols?: number },
 ): Terminal {
   const child = spawn(program, args, {
-    cols: 80,
+    cols,
     rows: 24,
     cwd,
     env: { ...inherited(), TERM: 'xterm-256color', ...env },

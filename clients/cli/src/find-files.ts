@@ -1,8 +1,9 @@
-import { createReadStream, type Dirent, fstatSync, openAsBlob, type Stats } from 'node:fs';
+import { createReadStream, type Dirent, fstatSync, type Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import type { UploadSource } from '../../typescript/src/index.ts';
 import { isLeftOut } from '../../typescript/src/left-out.ts';
+import { openPath } from '../../typescript/src/open-path.ts';
 import { Failure } from './failure.ts';
 import { printable } from './terminal.ts';
 
@@ -170,11 +171,11 @@ function explained(error: unknown): unknown {
 
 /**
  * A path that is not a regular file, such as the pipe that a shell makes of `<(command)`, is sent as a stream. The client takes no path that
- * is not UTF-8, so such a file is given to it as a Blob.
+ * is not UTF-8, so such a file is opened here, as the client opens a path.
  */
 function fileAt(path: string, bytes: Buffer, stats: Stats, isInFolder: boolean): LocalFile {
   const described = { path, name: basename(path), isInFolder };
   if (!stats.isFile()) return { ...described, size: undefined, open: () => createReadStream(bytes) };
   const isText = bytes.equals(Buffer.from(bytes.toString()));
-  return { ...described, size: stats.size, open: () => (isText ? bytes.toString() : openAsBlob(bytes)) };
+  return { ...described, size: stats.size, open: () => (isText ? bytes.toString() : openPath(bytes)) };
 }

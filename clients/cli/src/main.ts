@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
 import { FileHosting } from '../../typescript/src/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Account, findAccount } from './account.ts';
@@ -35,6 +35,19 @@ Exit codes: 0 for success, 1 for a failure, 2 for a wrong command line. After a 
 
 const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
+/**
+ * Commander puts a description beside its term, and does not wrap it in a column narrower than this, so a narrow terminal would break its
+ * words. There it is below the term.
+ */
+const DESCRIPTION_WIDTH = 40;
+
+const formatItem: Help['formatItem'] = (term, termWidth, description, helper) => {
+  const width = helper.helpWidth ?? 80;
+  if (width - termWidth - 4 >= DESCRIPTION_WIDTH)
+    return Help.prototype.formatItem.call(helper, term, termWidth, description, helper);
+  return `  ${term}\n${helper.boxWrap(description, width - 6).replace(/^/gm, '      ')}`;
+};
+
 function countFrom(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a number from 1 on.');
@@ -45,6 +58,7 @@ function commands(): Command {
     .description(packageJson.description)
     .version(packageJson.version)
     .exitOverride()
+    .configureHelp({ formatItem, minWidthToWrap: 20 })
     .showHelpAfterError('(file-hosting --help lists the commands)')
     .addHelpText('after', ({ command }) => {
       const help = command.createHelp();
@@ -54,17 +68,20 @@ function commands(): Command {
     .command('login')
     .description('ask for an API key, and store it for this user')
     .option('--url <address>', 'the address of the service')
+    .addHelpText('after', examples('file-hosting login --url https://files.example.com'))
     .action((flags) => login(flags, stop.signal));
   addUpload(program);
   addFileCommands(program);
   program
     .command('me')
     .description('show which service and key are used')
+    .addHelpText('after', examples('file-hosting me'))
     .action(withAccount(({ hosting, account }) => me(hosting, account, calls)));
   program
     .command('completion')
     .description(`print a script that completes this command in a shell: ${SHELLS.join(', ')}`)
     .argument('<shell>')
+    .addHelpText('after', examples('source <(file-hosting completion zsh)'))
     .action((shell) => void process.stdout.write(completion(program, shell)));
   return program;
 }

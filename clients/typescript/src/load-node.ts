@@ -9,13 +9,16 @@ export interface Endpoint {
   readonly port: number;
 }
 
+/** A path as text, or as the bytes of a name that is no text. */
+export type Path = string | Uint8Array;
+
 /** The functions of Node's modules that are used here. */
 interface NodeModules {
   'node:url': { fileURLToPath(url: URL): string };
-  'node:fs': { openAsBlob(path: string): Promise<Blob>; createReadStream(path: string): AsyncIterable<Uint8Array> };
+  'node:fs': { openAsBlob(path: Path): Promise<Blob>; createReadStream(path: Path): AsyncIterable<Uint8Array> };
   'node:fs/promises': {
-    stat(path: string): Promise<{ readonly size: number; isFile(): boolean }>;
-    open(path: string): Promise<{
+    stat(path: Path): Promise<{ readonly size: number; isFile(): boolean }>;
+    open(path: Path): Promise<{
       read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
       close(): Promise<void>;
     }>;

@@ -1,5 +1,5 @@
 import { FileHostingError, invalid, NO_PATHS } from './error.ts';
-import { loadNode } from './load-node.ts';
+import { loadNode, type Path } from './load-node.ts';
 
 /** The path of a `file:` URL. */
 export async function pathOf(url: URL): Promise<string> {
@@ -12,7 +12,7 @@ export async function pathOf(url: URL): Promise<string> {
  * A Blob that reads the file in pieces, and fails when the file was changed after it was opened. If the file does not have the size that its
  * system says, as in `/proc`, a stream.
  */
-export async function openPath(path: string): Promise<Blob | AsyncIterable<Uint8Array>> {
+export async function openPath(path: Path): Promise<Blob | AsyncIterable<Uint8Array>> {
   if (typeof document !== 'undefined') throw invalid(NO_PATHS);
   try {
     const [{ openAsBlob, createReadStream }, { stat, open }] = await Promise.all([

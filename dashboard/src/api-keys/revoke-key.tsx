@@ -8,6 +8,7 @@ import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { notifyFailure } from '../ui/failed-request.tsx';
+import { Naming } from '../ui/naming.tsx';
 import { useLast } from '../ui/use-last.ts';
 
 const words = strings.apiKeys.revoking;
@@ -32,7 +33,11 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onC
     onError: notifyFailure,
   });
   return (
-    <Dialog opened={apiKey !== undefined} onClose={onClose} title={words.title(shown?.name ?? '')}>
+    <Dialog
+      opened={apiKey !== undefined}
+      onClose={onClose}
+      title={<Naming words={words.title} name={shown?.name ?? ''} />}
+    >
       <Stack>
         <Text>{words.warning}</Text>
         <Text>

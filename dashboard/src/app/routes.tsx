@@ -32,8 +32,8 @@ interface LoginSearch {
   readonly return?: string;
 }
 
-/** A text of the address, without the spaces around it; undefined when nothing is left. */
-const text = (value: unknown) => (typeof value === 'string' && value.trim()) || undefined;
+/** A text of the address as it is; undefined when it is blank. */
+const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
 
 const login = createRoute({
   getParentRoute: () => root,

@@ -9,6 +9,7 @@ import { strings } from '../strings.ts';
 import { LoadFailure } from '../ui/error-pages.tsx';
 import { keepFocus } from '../ui/keep-focus.ts';
 import { Loading } from '../ui/loading.tsx';
+import { Naming } from '../ui/naming.tsx';
 import { messageFor } from '../ui/notify.ts';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import { ChooseFiles } from '../uploads/choose-files.tsx';
@@ -88,7 +89,7 @@ export function FilesPage() {
           />
           {data?.total === 0 && !isPlaceholderData && (
             <Text c="dimmed" className={styles.nothing}>
-              {words.nothingFound(search)}
+              <Naming words={words.nothingFound} name={search} />
             </Text>
           )}
           {data && <Pages page={page} count={pages} />}

@@ -17,12 +17,10 @@ export function SearchField() {
   const { search = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(search);
-  // This keeps the typed text with its trailing space, which is not part of the search.
-  useEffect(() => setTyped((now) => (now.trim() === search ? now : search)), [search]);
-  const apply = (wanted: string) => {
-    const text = wanted.trim();
+  useEffect(() => setTyped(search), [search]);
+  const apply = (text: string) => {
     // The browser's history gets one entry per search, not per letter.
-    void navigate({ search: text === '' ? {} : { search: text }, replace: search !== '' });
+    void navigate({ search: text.trim() === '' ? {} : { search: text }, replace: search !== '' });
   };
   const applySoon = useDebouncedCallback(apply, DEBOUNCE_MS);
   return (

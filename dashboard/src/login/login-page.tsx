@@ -7,6 +7,7 @@ import { useEffect, useState } from 'react';
 import { API, hosting } from '../api/client.ts';
 import { formatNumber } from '../format.ts';
 import { strings } from '../strings.ts';
+import { Naming } from '../ui/naming.tsx';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { usePageTitle } from '../ui/use-page-title.ts';
 import { isUnfinished } from '../uploads/upload-queue.ts';
@@ -87,7 +88,9 @@ export function LoginPage() {
               <Text>{words.uploadsWait(formatNumber(waiting), waiting === 1)}</Text>
               {owner !== undefined && (
                 <>
-                  <Text mt="xs">{words.uploadsOf(owner)}</Text>
+                  <Text mt="xs">
+                    <Naming words={words.uploadsOf} name={owner} />
+                  </Text>
                   <Button mt="xs" variant="default" onClick={discard}>
                     {words.discard}
                   </Button>

@@ -10,6 +10,7 @@ import { strings } from '../strings.ts';
 import { announce } from '../ui/announce.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { notifyFailure } from '../ui/failed-request.tsx';
+import { Naming } from '../ui/naming.tsx';
 import { useLast } from '../ui/use-last.ts';
 import { useUploadQueue } from '../uploads/use-uploads.ts';
 
@@ -27,7 +28,7 @@ export function EndSession({ session, onClose }: { session: Session | undefined;
     <Dialog
       opened={session !== undefined}
       onClose={onClose}
-      title={shown.current ? words.endingCurrent.title : words.ending.title(shown.device)}
+      title={shown.current ? words.endingCurrent.title : <Naming words={words.ending.title} name={shown.device} />}
     >
       <Stack>
         <Text>{warning}</Text>

@@ -55,7 +55,9 @@ function SessionTable({ sessions, onEnd }: { sessions: readonly Session[]; onEnd
         {currentFirst.map((session) => (
           <Table.Tr key={session.id} className={list.row}>
             <Table.Td>
-              <span className={list.name}>{session.device}</span>
+              <span className={list.name} translate="no">
+                {session.device}
+              </span>
               {session.current && <Badge variant="light">{words.current}</Badge>}
             </Table.Td>
             <Table.Td className={list.created}>

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useCallback } from 'react';
 import { formatNumber } from '../format.ts';
@@ -7,12 +7,10 @@ import { notifyError } from '../ui/notify.ts';
 import { type Found, type LeftOut, together } from './found-files.ts';
 import { MAX_UPLOAD_BYTES } from './max-upload.ts';
 import type { UploadQueue } from './upload-queue.ts';
+import styles from './use-take-files.module.css';
 import { useUploadQueue } from './use-uploads.ts';
 
 const words = strings.uploads;
-
-/** How many names a message shows. */
-const NAMES = 5;
 
 /** Returns a function that uploads files. It names what could not be read, and what was left out, which the user may then upload as well. */
 export function useTakeFiles(): (found: Found) => void {
@@ -23,7 +21,7 @@ export function useTakeFiles(): (found: Found) => void {
 function take(queue: UploadQueue, { files, unreadable, leftOut }: Found): void {
   if (files.length > 0) queue.add(files, MAX_UPLOAD_BYTES);
   if (unreadable.length > 0)
-    notifyError(words.notRead(formatNumber(unreadable.length), unreadable.length === 1), listOf(unreadable));
+    notifyError(words.notRead(formatNumber(unreadable.length), unreadable.length === 1), <Names names={unreadable} />);
   if (leftOut.length > 0) notifyLeftOut(leftOut, (more) => take(queue, more));
 }
 
@@ -39,7 +37,7 @@ function notifyLeftOut(leftOut: readonly LeftOut[], onMore: (found: Found) => vo
     title: words.leftOut(formatNumber(leftOut.length), leftOut.length === 1),
     message: (
       <>
-        <Text size="sm">{listOf(leftOut.map(({ path }) => path))}</Text>
+        <Names names={leftOut.map(({ path }) => path)} />
         <Button variant="default" size="compact-sm" mt="xs" onClick={() => void upload()}>
           {words.uploadLeftOut}
         </Button>
@@ -51,7 +49,13 @@ function notifyLeftOut(leftOut: readonly LeftOut[], onMore: (found: Found) => vo
   });
 }
 
-function listOf(names: readonly string[]): string {
-  const more = names.length > NAMES ? [words.more(formatNumber(names.length - NAMES))] : [];
-  return [...names.slice(0, NAMES), ...more].join(', ');
+function Names({ names }: { names: readonly string[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard.
+    <ul className={styles.names} translate="no" tabIndex={0}>
+      {names.map((name, at) => (
+        <li key={at}>{name}</li>
+      ))}
+    </ul>
+  );
 }
