@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './clock.ts';
+
 export interface Answer {
   /** 0 when there was none. */
   readonly status: number;
@@ -35,9 +37,6 @@ export class Disagreement extends Error {
   override name = 'Disagreement';
 }
 
-export const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 /** How far two clocks of the service may be apart. */
 export const APART_MS = 3_000;
 /** How long after a 5xx the request may still happen. */

@@ -2,6 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, vi } from 'vitest';
 
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The time of the histories, in epoch milliseconds. It stands still while the service works, except for the waits of the service. */
 export interface Clock {
   now(): number;

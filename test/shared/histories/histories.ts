@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { type History, history, Run } from './history.ts';
+import { Run } from './history.ts';
 import { printedSeed } from './seed.ts';
 import { applyFault, world } from './started.ts';
+import { type History, history } from './steps.ts';
 
 /** @throws Error with what happened, when model and service disagree. */
 async function runHistory(one: History): Promise<void> {

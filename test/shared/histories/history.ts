@@ -1,135 +1,14 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, NoSuchKey } from '@aws-sdk/client-s3';
-import fc from 'fast-check';
 import { readBooks } from '../../support/books.ts';
 import type { Operator } from '../../support/operator.ts';
-import { FAULTS, type faultsOfProduct, type Outcome } from '../files/faults.ts';
+import type { faultsOfProduct, Outcome } from '../files/faults.ts';
 import { BUCKET } from '../files/service.ts';
 import { type Answer, type Credential, Disagreement, isUnknown, LATE_MS, NO_ANSWER } from './access.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './clock.ts';
 import { Model, type Page, type Upload } from './model.ts';
+import type { Action, History, Step } from './steps.ts';
 import { LIMITS, type World } from './world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-
-/** Which of the things that an action may be about; 0 is the newest. */
-const which = fc.nat(3);
-const size = fc.nat(9);
-const word = fc.constantFrom('a', 'B', 'Ab');
-const key = fc.option(fc.constantFrom('k1', 'k2'), { freq: 2 });
-
-const ACTIONS = {
-  form: [6, fc.record({ word, size, key, isStream: fc.boolean() })],
-  ticket: [5, fc.record({ word, size, key })],
-  again: [9, fc.record({ which })],
-  put: [10, fc.record({ which, isLost: fc.boolean() })],
-  complete: [10, fc.record({ which })],
-  event: [7, fc.record({ which, isRepeated: fc.boolean() })],
-  cancel: [2, fc.record({ which })],
-  delete: [12, fc.record({ which, mayBeGone: fc.constantFrom(false, false, false, true) })],
-  foreign: [1, fc.record({ which, route: fc.constantFrom('getFile', 'deleteFile', 'completeUpload', 'cancelUpload') })],
-  list: [
-    3,
-    fc.record({ page: fc.integer({ min: 1, max: 3 }), limit: fc.constantFrom(1, 2, 100), search: fc.option(word) }),
-  ],
-  usage: [1, fc.record({})],
-  'new key': [2, fc.record({})],
-  'list keys': [1, fc.record({})],
-  revoke: [5, fc.record({ which })],
-  login: [2, fc.record({})],
-  logout: [1, fc.record({})],
-  'end sessions': [1, fc.record({ isOperator: fc.boolean() })],
-  suspend: [1, fc.record({})],
-  restore: [4, fc.record({})],
-  'set limit': [1, fc.record({ bytes: fc.constantFrom(undefined, 10, 50) })],
-  'take down': [1, fc.record({ which })],
-  reconcile: [1, fc.record({})],
-  'delete account': [1, fc.record({})],
-  // One in four looks at every shard, and walks the whole bucket.
-  sweep: [7, fc.record({ isWhole: fc.constantFrom(false, false, false, true) })],
-  expire: [1, fc.record({ daysLate: fc.constantFrom(0, 2) })],
-  wait: [
-    8,
-    fc.record({
-      ms: fc.constantFrom(
-        10 * SECOND_MS,
-        10 * SECOND_MS,
-        30 * SECOND_MS,
-        MINUTE_MS,
-        2 * MINUTE_MS,
-        11 * MINUTE_MS,
-        11 * MINUTE_MS,
-        11 * MINUTE_MS,
-        22 * MINUTE_MS,
-        23 * HOUR_MS,
-        26 * HOUR_MS,
-        8 * DAY_MS,
-      ),
-    }),
-  ],
-  late: [5, fc.record({ which })],
-  resume: [8, fc.record({})],
-} as const;
-
-type Actions = typeof ACTIONS;
-type ActionName = keyof Actions;
-type ActionOf<Name extends ActionName> = {
-  [N in Name]: Actions[N][1] extends fc.Arbitrary<infer Fields> ? Fields & { do: N } : never;
-}[Name];
-
-const action = fc.oneof(
-  ...Object.entries(ACTIONS).map(([name, [weight, fields]]) => ({
-    weight,
-    arbitrary: (fields as fc.Arbitrary<object>).map((more) => ({ do: name, ...more })) as fc.Arbitrary<
-      ActionOf<ActionName>
-    >,
-  })),
-);
-
-const fault = fc.record({
-  fault: fc.constantFrom(...FAULTS, 'pauses before' as const, 'pauses after' as const),
-  nth: fc.integer({ min: 1, max: 8 }),
-});
-
-/** One thing that happens, and what goes wrong meanwhile. */
-const step = fc.record({
-  account: fc.constantFrom(0, 0, 0, 1),
-  action,
-  /** The credential of the request. */
-  by: fc.constantFrom('key', 'key', 'key', 'session', 'any'),
-  fault: fc.option(fault, { nil: null, freq: 4 }),
-  /** How far the clock of this machine is ahead of the others. */
-  aheadMs: fc.constantFrom(0, 0, 1_400, -1_400),
-});
-
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-export type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
-
-/** How many files the first account has had before: almost as many as a leaf of its listing has, so that searches soon read the leaf's seal. */
-const age = fc.constantFrom(0, 0, 0, 60);
-
-/** What does not happen in a history. */
-const without = fc.record({
-  actions: fc.subarray(Object.keys(ACTIONS).filter((name) => name !== 'form' && name !== 'ticket')),
-  faults: fc.subarray([...FAULTS, 'pauses before' as const, 'pauses after' as const]),
-});
-
-/**
- * Each history leaves out other actions and faults, so that those that are left meet more often ("swarm testing"). Without the bias of
- * fast-check to small examples, because short histories reach little.
- */
-export const history = fc.noBias(
-  fc
-    .record({ age, steps: fc.array(step, { minLength: 1, maxLength: 180, size: 'max' }), without })
-    .map(({ age, steps, without: { actions, faults } }) => ({
-      age,
-      steps: steps
-        .filter(({ action }) => !actions.includes(action.do))
-        .map((one) => (one.fault && faults.includes(one.fault.fault) ? { ...one, fault: null } : one)),
-    })),
-);
 
 /** A request or event: how it is made, and what its answer says to the model. */
 interface Operation {
@@ -236,7 +115,7 @@ export class Run {
     return (by === 'session' ? sessions.findLast(valid) : undefined) ?? keys.find(valid) ?? sessions.findLast(valid);
   }
 
-  #operation(account: Account, action: ActionOf<ActionName>, by: Step['by']): Operation | undefined {
+  #operation(account: Account, action: Action, by: Step['by']): Operation | undefined {
     const { model } = account;
     const { clock } = this.#world;
     const who = this.#credential(account, by, model.step);
@@ -391,7 +270,7 @@ export class Run {
   }
 
   /** What needs no credential of the account. */
-  #operatorAction(account: Account, action: ActionOf<ActionName>): Operation | undefined {
+  #operatorAction(account: Account, action: Action): Operation | undefined {
     const { model, id } = account;
     const { stores, clock, operator } = this.#world;
     const deadline = { deadlineAt: clock.now() + HOUR_MS };
@@ -618,6 +497,12 @@ export class Run {
 
   /** Everything comes to rest; then model and service must agree on everything. */
   async #end(): Promise<void> {
+    // So that what is late meets what is gone.
+    for (const account of this.#accounts) {
+      account.model.step++;
+      await this.#do(this.#operation(account, { do: 'revoke', which: 0 }, 'session'));
+      await this.#do(this.#operation(account, { do: 'delete', which: 0, mayBeGone: false }, 'session'));
+    }
     await this.#wait(LATE_MS);
     for (const account of this.#accounts) {
       await this.#do(this.#operatorAction(account, { do: 'restore' }));

@@ -1,17 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileRecord, FilesPage, UploadTicket, Usage } from '../../../shared/contract/answers.ts';
-import {
-  Access,
-  type Answer,
-  APART_MS,
-  agree,
-  type Credential,
-  DAY_MS,
-  type Existence,
-  isUnknown,
-  LATE_MS,
-  MINUTE_MS,
-} from './access.ts';
+import { Access, type Answer, APART_MS, agree, type Credential, type Existence, isUnknown, LATE_MS } from './access.ts';
+import { DAY_MS, MINUTE_MS } from './clock.ts';
 
 /**
  * What a client may expect of its account, from README.md, docs/api.md and docs/contract.md alone. Every answer either agrees with this model
