@@ -189,7 +189,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'list of the sessions of an account',
     key: { token_hash: key('`account#<account id>`', /^account#/) },
     attributes: {
-      ends: ['M', 'hash of each session → when it ends at the latest, in s'],
+      hashes: ['SS', 'hashes of the tokens of the sessions; some may have ended'],
       newest: ['S', 'hash of the session that was added last'],
       expires_at: ['N', 's; TTL'],
     },

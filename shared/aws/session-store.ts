@@ -11,8 +11,8 @@ import {
   failedCondition,
   type Item,
   readNumber,
-  readNumbers,
   readOptionalText,
+  readSet,
   readText,
   tableName,
 } from './dynamodb.ts';
@@ -20,6 +20,8 @@ import { failedConditions, transact, writeItem } from './transactions.ts';
 
 /** How long a login waits for uploads to the same account, and for other logins to it. */
 const PATIENCE_MS = 5_000;
+/** Until so long after its end a session may return: a refresh may arrive late, and clocks may be apart. Until then it stays in the list. */
+const RETURNS_MS = 3_600_000;
 /** How many calls run at the same time when many sessions are read or ended. */
 const CONCURRENCY = 16;
 
@@ -72,18 +74,21 @@ export const sessionStore: SessionStore = {
 
   async removeAll(accountId, { last } = { last: undefined }) {
     const list = await listOf(accountId);
-    const others = hashesIn(list).filter((hash) => hash !== last);
+    const others = (list?.hashes ?? []).filter((hash) => hash !== last);
     const removed = await eachOf(others, CONCURRENCY, removeRow);
     if (last !== undefined) removed.push(await removeRow(last));
     if (list) await removeList(accountId, list);
     return removed.filter(Boolean).length;
   },
 
-  async live(accountId, now) {
-    const sessions = await eachOf(hashesIn(await listOf(accountId)), CONCURRENCY, find);
-    return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);
-  },
+  live: async (accountId, now) => liveIn(await listOf(accountId), now),
 };
+
+/** The sessions of a list that have not ended. */
+async function liveIn(list: SessionList | undefined, now: number): Promise<Session[]> {
+  const sessions = await eachOf(list?.hashes ?? [], CONCURRENCY, find);
+  return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);
+}
 
 function sessionAt(tokenHash: string) {
   return { TableName: tableName('sessions'), Key: { token_hash: tokenHash } };
@@ -111,7 +116,17 @@ async function tryToAdd(session: Session, known: SessionList | undefined, deadli
     refreshed_at: epochSeconds(session.refreshedAt),
     expires_at: epochSeconds(session.expiresAt),
   };
-  const { list, surplus } = listWith(known, session);
+  const live = await liveIn(known, session.createdAt - RETURNS_MS);
+  const newestFirst = [session, ...live.toSorted((one, other) => other.createdAt - one.createdAt)];
+  const hashes = newestFirst.map(({ tokenHash }) => tokenHash);
+  const list: Item = {
+    token_hash: listKey(session.accountId),
+    hashes: new Set(hashes.slice(0, SESSIONS_PER_ACCOUNT_MAX)),
+    newest: session.tokenHash,
+    // At this time every session in the list has ended.
+    expires_at: epochSeconds(session.createdAt + SESSION_MAX_MS),
+  };
+  const surplus = hashes.slice(SESSIONS_PER_ACCOUNT_MAX);
   const items = [
     { Put: { TableName, Item: row } },
     { ConditionCheck: { ...accountAt(session.accountId), ConditionExpression: ACCOUNT_IS_OPEN } },
@@ -138,12 +153,11 @@ async function removeRow(tokenHash: string): Promise<boolean> {
 
 /**
  * The row that lists the sessions of one account, so that one strong read finds all of them (decision 0016). Every login rewrites it, in
- * the transaction that adds the session. A session that ends early may stay in the list until its 30 days are over. So the list may name
- * sessions that are gone.
+ * the transaction that adds the session, without the sessions that have ended. Until then the list may name sessions that are gone.
  */
 interface SessionList {
-  /** When each session ends at the latest, in epoch seconds, by the hash of its token. */
-  readonly ends: ReadonlyMap<string, number>;
+  /** The hashes of the tokens. */
+  readonly hashes: readonly string[];
   /** The session that was added last. Every login adds another session, so this hash identifies one state of the list. */
   readonly newest: string;
 }
@@ -154,32 +168,7 @@ const listKey = (accountId: string): string => `account#${accountId}`;
 async function listOf(accountId: string): Promise<SessionList | undefined> {
   const row = await read(listKey(accountId));
   if (!row) return undefined;
-  const ends = Object.entries(readNumbers(row, 'ends') ?? {});
-  return { ends: new Map(ends), newest: readText(row, 'newest') };
-}
-
-const hashesIn = (list: SessionList | undefined): string[] => [...(list?.ends.keys() ?? [])];
-
-/**
- * Makes the new row of the list, with this session added.
- * @returns the row, and the oldest sessions beyond the maximum, which the same transaction must end.
- */
-function listWith(
-  known: SessionList | undefined,
-  { tokenHash, accountId, createdAt }: Session,
-): { readonly list: Item; readonly surplus: readonly string[] } {
-  const end = epochSeconds(createdAt + SESSION_MAX_MS);
-  const lasting = [...(known?.ends ?? [])].filter(([, until]) => until > epochSeconds(createdAt));
-  const newestFirst = [[tokenHash, end] as const, ...lasting.toSorted(([, one], [, other]) => other - one)];
-  const kept = newestFirst.slice(0, SESSIONS_PER_ACCOUNT_MAX);
-  const list: Item = {
-    token_hash: listKey(accountId),
-    ends: Object.fromEntries(kept),
-    newest: tokenHash,
-    // At this time every session in the list has ended.
-    expires_at: end,
-  };
-  return { list, surplus: newestFirst.slice(SESSIONS_PER_ACCOUNT_MAX).map(([hash]) => hash) };
+  return { hashes: readSet(row, 'hashes'), newest: readText(row, 'newest') };
 }
 
 /** The condition that the list is still as it was read. */

@@ -101,7 +101,7 @@ function sessionRows({ tokenHash, accountId, device, createdAt, refreshedAt, exp
   const end = seconds(createdAt + SESSION_MAX_MS);
   return [
     { token_hash: tokenHash, account_id: accountId, device, ...times },
-    { token_hash: `account#${accountId}`, ends: { [tokenHash]: end }, newest: tokenHash, expires_at: end },
+    { token_hash: `account#${accountId}`, hashes: new Set([tokenHash]), newest: tokenHash, expires_at: end },
   ];
 }
 

@@ -118,13 +118,17 @@ test('an account has at most a hundred sessions: one more ends the oldest', asyn
   expect(found.map((session) => session !== undefined)).toEqual([false, ...tokens.slice(1).map(() => true)]);
 });
 
-test('the list of sessions drops those whose 30 days are over', async () => {
+test('logins that have ended do not count for the hundred, and are no longer listed', async () => {
   const accountId = await newAccount();
-  await start(accountId);
-  const token = await startAt(LOGIN + 30 * DAY_MS, accountId);
+  await startAt(LOGIN - 8 * DAY_MS, accountId);
+  const first = await start(accountId);
+  for (let index = 0; index <= SESSIONS_PER_ACCOUNT_MAX; index++)
+    await endSession(sessions, await startAt(LOGIN + index * 1_000, accountId));
+  const last = await startAt(LOGIN + HOUR_MS, accountId);
+  for (const token of [first, last]) expect(await find(token, LOGIN + HOUR_MS)).toBeDefined();
   const listed = { TableName: tables.sessions, Key: { token_hash: { S: `account#${accountId}` } } };
   const { Item } = await engine.send(new GetItemCommand(listed));
-  expect(Object.keys(Item?.ends?.M ?? {})).toEqual([sha256(token)]);
+  expect(Item?.hashes?.SS?.toSorted()).toEqual([first, last].map(sha256).toSorted());
 });
 
 test.each([
