@@ -10,7 +10,7 @@ export const endSession = {
   purpose: 'End one session of the account',
   entry: 'functions/auth/end-session.ts',
   isAudited: true,
-  needs: { tables: [{ table: 'sessions', actions: ['GetItem', 'DeleteItem'] }] },
+  needs: { tables: [{ table: 'sessions', actions: ['GetItem', 'BatchGetItem', 'DeleteItem'] }] },
   operation: {
     tag: 'Login',
     description:

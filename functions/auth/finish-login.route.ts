@@ -16,7 +16,7 @@ export const finishLogin = {
     tables: [
       { table: 'accounts', actions: ['UpdateItem', 'ConditionCheckItem'] },
       // It reads and writes the account's list of sessions, and ends the browser's previous session.
-      { table: 'sessions', actions: ['GetItem', 'PutItem', 'DeleteItem'] },
+      { table: 'sessions', actions: ['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem'] },
     ],
     secrets: ['loginClientSecret'],
     values: ['appUrl', 'loginProvider'],

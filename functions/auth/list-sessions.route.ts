@@ -8,7 +8,7 @@ export const listSessions = {
   rateClass: 'requests',
   purpose: 'List the sessions of the account',
   entry: 'functions/auth/list-sessions.ts',
-  needs: { tables: [{ table: 'sessions', actions: ['GetItem'] }] },
+  needs: { tables: [{ table: 'sessions', actions: ['GetItem', 'BatchGetItem'] }] },
   operation: {
     tag: 'Login',
     description:

@@ -1,7 +1,6 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
-import { BatchGetCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKeyCredentials, ApiKeyStore, StoredApiKey } from '../api-keys/api-key.ts';
-import { serviceUnavailable } from '../errors.ts';
 import { ACCOUNT_IS_OPEN, accountAt } from './account-store.ts';
 import {
   dynamoDb,
@@ -12,6 +11,7 @@ import {
   readText,
   tableName,
 } from './dynamodb.ts';
+import { readRows } from './read-rows.ts';
 import { failedConditions, transact } from './transactions.ts';
 
 /**
@@ -123,16 +123,11 @@ export const apiKeyStore: ApiKeyStore = {
 };
 
 async function findAll(hashes: readonly string[]): Promise<Map<string, StoredApiKey>> {
-  if (hashes.length === 0) return new Map();
-  const table = tableName('apiKeys');
-  const Keys = hashes.map((hash) => keyAt(hash).Key);
-  const { Responses, UnprocessedKeys } = await dynamoDb.send(
-    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+  const rows = await readRows(
+    'apiKeys',
+    hashes.map((hash) => keyAt(hash).Key),
   );
-  // 100 rows are far below the 16 MB of a batch, so keys are unprocessed only when DynamoDB throttles the call.
-  if (Object.keys(UnprocessedKeys ?? {}).length > 0)
-    throw serviceUnavailable({ detail: 'part of a batch was throttled' });
-  return new Map((Responses?.[table] ?? []).map((row) => [readText(row, 'pk').slice(HASH.length), toStoredKey(row)]));
+  return new Map(rows.map((row) => [readText(row, 'pk').slice(HASH.length), toStoredKey(row)]));
 }
 
 type NewKey = StoredApiKey & { readonly keyHash: string };

@@ -16,20 +16,24 @@ import {
   readText,
   tableName,
 } from './dynamodb.ts';
+import { readRows } from './read-rows.ts';
 import { failedConditions, transact, writeItem } from './transactions.ts';
 
 /** How long a login waits for uploads to the same account, and for other logins to it. */
 const PATIENCE_MS = 5_000;
 /** Until so long after its end a session may return: a refresh may arrive late, and clocks may be apart. Until then it stays in the list. */
 const RETURNS_MS = 3_600_000;
-/** How many calls run at the same time when many sessions are read or ended. */
+/** How many calls run at the same time when many sessions are ended. */
 const CONCURRENCY = 16;
 
 const find: SessionCredentials['find'] = async (tokenHash) => {
   const row = await read(tokenHash);
-  if (!row) return undefined;
+  return row && toSession(row);
+};
+
+function toSession(row: Item): Session {
   return {
-    tokenHash,
+    tokenHash: readText(row, 'token_hash'),
     accountId: readText(row, 'account_id'),
     // Rows that an earlier version wrote have no device.
     device: readOptionalText(row, 'device') ?? UNKNOWN_DEVICE,
@@ -37,7 +41,7 @@ const find: SessionCredentials['find'] = async (tokenHash) => {
     refreshedAt: readTime(row, 'refreshed_at'),
     expiresAt: readTime(row, 'expires_at'),
   };
-};
+}
 
 const refresh: SessionCredentials['refresh'] = async ({ tokenHash, refreshedAt, expiresAt }) => {
   const command = new UpdateCommand({
@@ -86,8 +90,8 @@ export const sessionStore: SessionStore = {
 
 /** The sessions of a list that have not ended. */
 async function liveIn(list: SessionList | undefined, now: number): Promise<Session[]> {
-  const sessions = await eachOf(list?.hashes ?? [], CONCURRENCY, find);
-  return sessions.filter((session) => session !== undefined).filter(({ expiresAt }) => expiresAt > now);
+  const keys = (list?.hashes ?? []).map((hash) => sessionAt(hash).Key);
+  return (await readRows('sessions', keys)).map(toSession).filter(({ expiresAt }) => expiresAt > now);
 }
 
 function sessionAt(tokenHash: string) {
