@@ -100,6 +100,11 @@ export class Access {
     return !isUnknown(answer);
   }
 
+  /** A call happens that the network has delayed or repeated. It may have counted a request, once more than its answer says. */
+  lateCall(): void {
+    for (const as of ['UPLOADS', 'LISTS', 'REQUESTS']) this.#admitted.push({ as, at: this.now(), isSure: false });
+  }
+
   answerNewKey(made: Credential, who: Credential, answer: Answer, isLate: boolean): void {
     const isAdmitted = isLate || this.admits('REQUESTS', who, answer);
     if (isUnknown(answer)) return;

@@ -95,7 +95,7 @@ export class Run {
       throw new Disagreement(`it fails without a reason: ${JSON.stringify(answer.body)}`);
     }
     learn(answer, false);
-    if (isFaulty && fault.fault.endsWith('late')) this.#late.push(outcome.happenLate);
+    if (isFaulty && fault.fault.endsWith('late')) this.#late.push(() => this.#happen(outcome));
     if (outcome.end !== 'pause') return;
     const since = this.#world.clock.now();
     this.#paused.push({ outcome, since, text, learn: () => learn(answer, true) });
@@ -472,6 +472,11 @@ export class Run {
     // The clocks of the machines do not stand on two sides of midnight.
     const untilMidnight = DAY_MS - (clock.now() % DAY_MS);
     if (untilMidnight < 10 * MINUTE_MS) clock.pass(untilMidnight + 10 * MINUTE_MS);
+  }
+
+  async #happen({ happenLate }: Outcome): Promise<void> {
+    await happenLate();
+    for (const { model } of this.#accounts) model.lateCall();
   }
 
   async #happenLate(): Promise<void> {
