@@ -16,7 +16,7 @@ export function loadPage(): string {
   return `# Under load
 
 Made by a run of \`test/load/load.soak.ts\` for ${minutes} minutes, on ${recordedAt.slice(0, 10)}: \`LOAD_MINUTES=${minutes} npm run test:soak -- test/load\`. The run fails, and
-records nothing, if a statement below is not true. \`npm run test:soak\` does the same for a minute, without the growth of the memory.
+records nothing, if a statement below is not true. \`npm run test:soak\` does the same for a minute, without looking at what grows.
 
 Nine honest accounts and an abusive one use \`npm start\` with its default limits, through [autocannon](https://github.com/mcollina/autocannon).
 Everything ran on one machine with ${processors} × ${processor}, Node ${node}, load ${load} after the run, so the times do not hold on AWS. The honest accounts

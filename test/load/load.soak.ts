@@ -43,7 +43,7 @@ async function newKey(name: string): Promise<string> {
   return String((await client(base_url, { cookie: cookies }).postJson('/api-keys', { name })).body.key);
 }
 
-test('honest accounts are served, an abusive one gets exactly what its limit admits, and nothing grows', async () => {
+test('honest accounts are served, an abusive one gets exactly what its limit admits, and a warm service does not grow', async () => {
   const rootUrl = service.urls.root_url;
   const enginePid = Number(await readFile(join(dataDir, 'dynamodb/engine.pid'), 'utf8'));
   const keys: string[] = [];
@@ -128,9 +128,11 @@ test('honest accounts are served, an abusive one gets exactly what its limit adm
   expect(departuresFromLimit(abusive, CONFIGURABLE_LIMITS.RATE_LIMIT_UPLOADS_PER_MINUTE.default)).toEqual([]);
   // A minute has too few requests for its 95th percentile to say anything.
   if (MINUTES >= 10) expect(figures.p95.beside / figures.p95.alone).toBeLessThanOrEqual(2);
-  expect(figures.handles.after / figures.handles.before).toBeLessThanOrEqual(1.1);
-  // In a minute the service has not become warm yet.
-  if (MINUTES > 0) expect(figures.serviceBytes.after / figures.serviceBytes.before).toBeLessThanOrEqual(1.1);
+  // In a minute the service has not become warm yet: the slower the machine, the more functions start, each with memory, pipes and sockets.
+  if (MINUTES > 0) {
+    expect(figures.serviceBytes.after / figures.serviceBytes.before).toBeLessThanOrEqual(1.1);
+    expect(figures.handles.after / figures.handles.before).toBeLessThanOrEqual(1.1);
+  }
   if (MINUTES >= 10) writeLoadFigures(figures);
 });
 
