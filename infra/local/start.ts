@@ -18,10 +18,15 @@ import { synthesize } from './synthesize.ts';
 
 const DEFAULT_PORT = 8787;
 const PARENT_CHECK_MS = 1_000;
+const HELP = `npm start: the whole service on this machine. Its settings are variables of the environment:
+  PORT=${DEFAULT_PORT}        the port of the app; 0 takes a free one
+  DATA_DIR=.local  the folder of the data; remove it to begin anew
+  the limits that docs/api.md lists, such as MAX_UPLOAD_SIZE_BYTES`;
 
 const stopping = new AbortController();
 const started: { close(): unknown }[] = [];
 
+readOptions(process.argv.slice(2));
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 stopWithNpm();
@@ -102,6 +107,14 @@ function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && stop(), PARENT_CHECK_MS).unref();
+}
+
+/** An option that did nothing would leave its user with a service that is not what was asked for. */
+function readOptions([option]: readonly string[]): void {
+  if (option === undefined) return;
+  if (option === '--help') console.log(HELP);
+  else console.error(`npm start has no option "${option}".\n${HELP}`);
+  process.exit(option === '--help' ? 0 : 1);
 }
 
 function readPort(text: string | undefined): number {

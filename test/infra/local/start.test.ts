@@ -202,6 +202,17 @@ test('npm run bench gives Node the options that npm start has, so that it measur
   expect(options(scripts.bench)).toEqual(options(scripts.start));
 });
 
+test('npm start says which settings it has, and refuses options', async () => {
+  const run = (option: string) => promisify(execFile)(process.execPath, [START, option], { cwd: ROOT });
+  const { stdout: help, stderr: none } = await run('--help');
+  expect([help, none]).toEqual([expect.stringMatching(/PORT=8787 .*DATA_DIR=.local /s), '']);
+  await expect(run('--port=9000')).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `npm start has no option "--port=9000".\n${help}`,
+  });
+});
+
 test('SIGINT ends npm start even while it is starting', async () => {
   const dataDir = await directory();
   const child = launch({ PORT: '0', DATA_DIR: dataDir });
