@@ -18,7 +18,8 @@ export const deleteFile = {
   },
   operation: {
     tag: 'Files',
-    description: 'The link stops working within 60 seconds.',
+    description:
+      'The link stops working within 60 seconds. A browser that has loaded the file may keep its own copy for up to an hour.',
     parameters: [idParameter('the file')],
     successes: [{ status: 200, description: 'The file is deleted.', body: 'Deletion' }],
     errors: ['not_found'],

@@ -1,4 +1,6 @@
+import { UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/contract/limits.ts';
 import { idempotencyKeyParameter } from '../../shared/contract/operation.ts';
+import { REPEATED_UPLOADS } from '../../shared/contract/samples.ts';
 import type { Route } from '../../shared/route.ts';
 
 export const uploadFile = {
@@ -25,9 +27,12 @@ export const uploadFile = {
   operation: {
     tag: 'Files',
     description:
-      'The form has one file part, under any field name. The name of the file is that of the part, and so is its type; without a type, ' +
-      'the ending of the name decides. Large files and slow networks are better served by a direct upload ' +
-      '(`POST /api/v1/uploads`). No `Content-Encoding`.',
+      'The form has one file part, under any field name; text fields beside it are ignored. The name of the file is that of the part, and ' +
+      'so is its type; without a type, or with one that says nothing, such as `application/octet-stream`, the ending of the name ' +
+      'decides. The form may come without a `Content-Length`. Browsers send a `"` in a name as `%22`, so it is read as `"`. Large files and slow networks are better ' +
+      `served by a direct upload (\`POST /api/v1/uploads\`): the connection is cut if a form arrives more slowly than ${UPLOAD_SLOWEST_BYTES_PER_SECOND / 1_024} KiB/s, or ` +
+      'pauses for 20 seconds. The answer is then 503 or 504, or none, and a repetition on the same network does not help. A ticket needs the ' +
+      'size, so save a slow stream to a file first. No `Content-Encoding`.',
     parameters: [idempotencyKeyParameter],
     body: 'UploadForm',
     successes: [
@@ -41,6 +46,7 @@ export const uploadFile = {
     errors: ['storage_limit_exceeded', 'idempotency_conflict', 'unsupported_media_type'],
     sample: {
       file: 'photo.jpg',
+      whole: REPEATED_UPLOADS,
       client: [
         '// Large files go directly to the storage.',
         "const file = await hosting.upload('./photo.jpg');",

@@ -1,3 +1,4 @@
+import { directTicketMs, UPLOAD_SLOWEST_BYTES_PER_SECOND } from '../../shared/contract/limits.ts';
 import { DIRECT_URL_MINUTES, idempotencyKeyParameter } from '../../shared/contract/operation.ts';
 import { DIRECT_UPLOADS } from '../../shared/contract/samples.ts';
 import type { Route } from '../../shared/route.ts';
@@ -25,8 +26,9 @@ export const createUpload = {
     tag: 'Direct uploads',
     description:
       'For large files and slow networks. Send exactly the announced bytes to `upload.url`, with `upload.method` and `upload.headers`, ' +
-      'then complete the upload. From the ticket on, the announced size counts as used storage. The PUT must begin within ' +
-      `${DIRECT_URL_MINUTES} minutes. \`DELETE\` cancels the upload.`,
+      `then complete the upload. The PUT must begin within ${DIRECT_URL_MINUTES} minutes. From the ticket on, the announced size counts as used ` +
+      'storage: until the upload is cancelled, or, if the bytes do not arrive, for ' +
+      `${directTicketMs(0) / 60_000} minutes and as long as the PUT takes at ${UPLOAD_SLOWEST_BYTES_PER_SECOND / 1_024} KiB/s. \`DELETE\` cancels the upload.`,
     parameters: [idempotencyKeyParameter],
     body: 'TicketRequest',
     successes: [

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from './errors.ts';
-import type { LimitName } from './limits.ts';
+import { type LimitName, RATE_WINDOW_MS } from './limits.ts';
 import { HEADERS, type HeaderName, type Schema, TAGS } from './operation.ts';
-import { methodsOf, type RouteContract } from './route.ts';
+import { methodsOf, RATE_CLASSES, type RateClass, type RouteContract } from './route.ts';
 import { samplesOf } from './samples.ts';
 import { REQUEST_BODIES, SCHEMAS } from './schemas.ts';
 
@@ -59,7 +59,7 @@ export const URL_TOO_LONG = 414;
  */
 export function openApiDocument(
   routes: readonly RouteContract[],
-  limits: Pick<Record<LimitName, number>, 'MAX_UPLOAD_SIZE_BYTES'>,
+  limits: Readonly<Record<LimitName, number>>,
   sessionCookie = '__Host-session',
 ): OpenApiDocument {
   const responses: Record<string, Schema> = { UrlTooLong: urlTooLong };
@@ -78,7 +78,7 @@ export function openApiDocument(
       title: 'File hosting',
       version: VERSION,
       summary: 'Upload a file with one request, get a direct link.',
-      description: describe(limits.MAX_UPLOAD_SIZE_BYTES),
+      description: describe(limits),
       contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -103,7 +103,7 @@ export function openApiDocument(
           scheme: 'bearer',
           bearerFormat: 'svc_live_<secret>',
           description:
-            'An API key, made in the dashboard (`/dashboard`). Keep it secret: it must not get into web pages or repositories.',
+            'An API key, made in the dashboard (`/dashboard`). It begins with `svc_live_`, that of a local service with `svc_test_`. Keep it secret: it must not get into web pages or repositories.',
         },
         BySession: {
           type: 'apiKey',
@@ -116,22 +116,29 @@ export function openApiDocument(
   };
 }
 
-function describe(maxUploadBytes: number): string {
+function describe(limits: Readonly<Record<LimitName, number>>): string {
+  const perMinute = (rateClass: RateClass) => limits[RATE_CLASSES[rateClass]].toLocaleString('en-US');
   return [
     'To begin, log in at `/dashboard`, make an API key, and send it as `Authorization: Bearer <key>`. `POST /api/v1/files` uploads a file in a',
-    'form; the `url` in the answer is its link. For large files and slow networks use a direct upload: `POST /api/v1/uploads`, a PUT of the bytes to',
+    'form; the `url` in the answer is its link. For large files (from 4 MiB on) and slow networks use a direct upload: `POST /api/v1/uploads`, a PUT of the bytes to',
     '`upload.url` of the answer, then `POST /api/v1/uploads/{id}/complete`.',
     '',
-    'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`, except the 503 of',
-    '`/health`, which says what is down. Other paths of the API are 404 `not_found`; methods that a path does not',
+    'Every success is a JSON object, except the redirects of the login. Every error is `{"error": "<code>"}`; of 4xx the header `Error-Detail` says',
+    'why. Only the 503 of `/health` says what is down instead. Other paths of the API are 404 `not_found`; methods that a path does not',
     `have are 405 \`method_not_allowed\`. CloudFront itself may answer ${new Intl.ListFormat('en-GB').format(STATUSES_OF_CLOUDFRONT.map(String))}, in HTML.`,
     '',
-    `A file may have at most ${maxUploadBytes.toLocaleString('en-US')} bytes. Answers to counted requests say in \`RateLimit\` how many requests are left.`,
-    'Retry 429 and 5xx with exponential backoff, not before `Retry-After`.',
+    `A file may have at most ${limits.MAX_UPLOAD_SIZE_BYTES.toLocaleString('en-US')} bytes. In any ${RATE_WINDOW_MS / 1_000} seconds an account may send ${perMinute('uploads')} uploads (a form or a ticket), ${perMinute('lists')}`,
+    `lists and ${perMinute('requests')} other requests, by all its keys and sessions together; \`RateLimit\` says how many are left. \`GET /api/v1/usage\` has the limits`,
+    'of the storage, of the number of files, and of the bytes of a day. Retry 429 and 5xx with exponential backoff, not before `Retry-After`,',
+    'which may be hours when the bytes of the day are used up.',
     '',
     'A 5xx, or a lost connection, means that the outcome is unknown: the request may have happened, or may still happen within some',
     'minutes. If the file of an upload exists, it is whole, charged and listed. The same upload under the same `Idempotency-Key` gives this',
-    'file, or makes it. Without that header, a repeated upload may make a second file. After a 4xx there is no file, and there will be none.',
+    'file, or makes it. Without that header, a repeated upload may make a second file. After a 4xx the request has made no file, and will make',
+    'none. A repeated DELETE is 404 if the first one has happened.',
+    '',
+    'The samples read the address of the service from the variable `FILE_HOSTING_URL`, and the key from `FILE_HOSTING_KEY`. Those in TypeScript',
+    'use the package `file-hosting-client`, which is in the repository of the service (`clients/typescript`).',
   ].join('\n');
 }
 

@@ -109,8 +109,9 @@ export const idempotencyKeyParameter: Schema = {
   in: 'header',
   description:
     `Makes it safe to send the request again. Choose a new key for each file. The same request with the same key within ${IDEMPOTENCY_TTL_MS / HOUR_MS} hours makes no ` +
-    'second file, and is answered with the record of the first one. A repeated request for a ticket gets the same ticket with a URL ' +
-    'that is signed again, while the upload is open.',
+    'second file, and is answered with the record of the first one, even if that file has been deleted since. The same request means ' +
+    'the same route, name, type and content (of a ticket: size and checksum); another one is `idempotency_conflict`. A repeated request for ' +
+    'a ticket gets the same ticket with a URL that is signed again, while the upload is open; after it was cancelled or has ended, a new one.',
   // There is no example: an import would send it with every upload.
   schema: { type: 'string', ...IDEMPOTENCY_KEY },
 };

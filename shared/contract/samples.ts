@@ -33,6 +33,37 @@ function curl({ method, path, access }: RouteContract, { query, json, file }: Sa
   return parts.join(' ');
 }
 
+/** Ends a program in Python with the error of the service. `raise_for_status` would not show the code. */
+const PYTHON_CHECK = `if not answer.ok:
+    raise SystemExit(answer.text)`;
+
+/** An upload that goes on through limits and failures, and makes one file. */
+export const REPEATED_UPLOADS: readonly CodeSample[] = [
+  {
+    lang: 'Python',
+    label: 'Python, repeated until it succeeds',
+    source: `from os import environ
+from uuid import uuid4
+
+import requests
+from requests.adapters import HTTPAdapter, Retry
+
+session = requests.Session()
+# It waits as long as Retry-After says, and twice as long each time without it.
+retries = Retry(5, backoff_factor=1, status_forcelist=[429, 500, 502, 503, 504], allowed_methods=None, raise_on_status=False)
+session.mount(environ["FILE_HOSTING_URL"], HTTPAdapter(max_retries=retries))
+answer = session.post(
+    environ["FILE_HOSTING_URL"] + "/api/v1/files",
+    # The requests of one upload have one key, so they make one file.
+    headers={"Authorization": "Bearer " + environ["FILE_HOSTING_KEY"], "Idempotency-Key": str(uuid4())},
+    files={"file": open("photo.jpg", "rb")},
+    timeout=60,
+)
+${PYTHON_CHECK}
+print(answer.text)`,
+  },
+];
+
 /** A whole direct upload. */
 export const DIRECT_UPLOADS: readonly CodeSample[] = [
   {
@@ -56,16 +87,91 @@ uploads = environ["FILE_HOSTING_URL"] + "/api/v1/uploads"
 key = {"Authorization": "Bearer " + environ["FILE_HOSTING_KEY"]}
 film = {"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": path.getsize("film.mp4")}
 answer = requests.post(uploads, headers=key, json=film, timeout=60)
-answer.raise_for_status()
+${PYTHON_CHECK}
 ticket = answer.json()
 upload = ticket["upload"]
 with open("film.mp4", "rb") as content:
-    # The URL is signed: the key must not be sent to it.
-    stored = requests.request(upload["method"], upload["url"], headers=upload["headers"], data=content, timeout=60)
-stored.raise_for_status()
+    # The URL is signed: the key must not be sent to it. For an empty file, requests states a length only of bytes.
+    body = content if film["size_bytes"] > 0 else b""
+    answer = requests.request(upload["method"], upload["url"], headers=upload["headers"], data=body, timeout=60)
+${PYTHON_CHECK}
 answer = requests.post(uploads + "/" + ticket["id"] + "/complete", headers=key, timeout=60)
-answer.raise_for_status()
+${PYTHON_CHECK}
 print(answer.text)`,
+  },
+  {
+    lang: 'Go',
+    label: 'Go, the whole upload',
+    source: `package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+)
+
+type Ticket struct {
+	ID     string \`json:"id"\`
+	Upload struct {
+		Method  string            \`json:"method"\`
+		URL     string            \`json:"url"\`
+		Headers map[string]string \`json:"headers"\`
+	} \`json:"upload"\`
+}
+
+func main() {
+	film, err := os.Open("film.mp4")
+	if err != nil {
+		log.Fatal(err)
+	}
+	info, err := film.Stat()
+	if err != nil {
+		log.Fatal(err)
+	}
+	uploads := os.Getenv("FILE_HOSTING_URL") + "/api/v1/uploads"
+	key := map[string]string{"Authorization": "Bearer " + os.Getenv("FILE_HOSTING_KEY"), "Content-Type": "application/json"}
+	asked := fmt.Sprintf(\`{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": %d}\`, info.Size())
+	var ticket Ticket
+	if err := json.Unmarshal(send("POST", uploads, key, strings.NewReader(asked), int64(len(asked))), &ticket); err != nil {
+		log.Fatal(err)
+	}
+	upload := ticket.Upload
+	// The URL is signed: the key must not be sent to it.
+	send(upload.Method, upload.URL, upload.Headers, film, info.Size())
+	fmt.Println(string(send("POST", uploads+"/"+ticket.ID+"/complete", key, nil, 0)))
+}
+
+func send(method, url string, headers map[string]string, body io.Reader, size int64) []byte {
+	if size == 0 {
+		body = http.NoBody
+	}
+	request, err := http.NewRequest(method, url, body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Without a length, Go sends a file in chunks, which the storage refuses.
+	request.ContentLength = size
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if answer.StatusCode >= 400 {
+		log.Fatalf("%s: %s", answer.Status, text)
+	}
+	return text
+}`,
   },
 ];
 
@@ -104,7 +210,7 @@ function python({ method, path, access }: RouteContract, { query, json, file }: 
     ...(file === undefined ? [] : [`    files={"file": open("${file}", "rb")},`]),
     '    timeout=60,',
     ')',
-    'answer.raise_for_status()',
+    PYTHON_CHECK,
     'print(answer.text)',
   ].join('\n');
 }

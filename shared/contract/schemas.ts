@@ -64,7 +64,7 @@ const fileRecord = record<FileRecord>('A file. It always has these six fields.',
   id,
   name: {
     type: 'string',
-    description: `The name that the client sent, without folders and control characters; at most ${FILE_NAME_MAX_BYTES} bytes of UTF-8.`,
+    description: `The name that the client sent, in Unicode NFC, without folders, control characters and spaces around it, cut to ${FILE_NAME_MAX_BYTES} bytes of UTF-8 before its ending. A name with nothing visible becomes \`file\`, with the ending of the type.`,
     examples: ['photo.jpg'],
   },
   mime_type: { type: 'string', description: 'The media type.', examples: ['image/jpeg'] },
@@ -72,7 +72,8 @@ const fileRecord = record<FileRecord>('A file. It always has these six fields.',
   url: {
     type: 'string',
     format: 'uri',
-    description: 'The direct link. Everyone who has it can read the file.',
+    description:
+      'The direct link, without a key, until the file is deleted. It takes `Range`, and pages of every origin may use it. Types that cannot run scripts are shown, others are saved; `?download` always saves.',
     examples: ['https://cdn.example.com/uploads/2Nf8cQ0xTq7mZ4LrVb9KsE/photo.jpg'],
   },
   created_at: time('When the upload was complete'),
@@ -92,12 +93,13 @@ const filesPage = record<FilesPage>('One page of files, newest first.', {
 
 const uploadTicket = {
   ...record<UploadTicket>(
-    'A direct upload. Send the bytes to `upload.url` once, with `upload.method` and exactly `upload.headers`, then complete the upload. If `file` is there instead, the upload is complete.',
+    'A direct upload. Send the bytes to `upload.url` with `upload.method` and `upload.headers`, then complete the upload. If `file` is there instead, the upload is complete.',
     {
       id,
       upload: {
         type: 'object',
-        description: 'The request that sends the bytes. It takes no other headers, and no API key.',
+        description:
+          'The request that sends the bytes. It takes no API key. It may be repeated: 412 means that S3 has the bytes already (or that the upload was cancelled), so complete the upload; 409 that another request is sending them, so repeat it later.',
         required: ['method', 'url', 'headers'],
         properties: {
           method: { type: 'string', examples: ['PUT'] },
@@ -110,7 +112,8 @@ const uploadTicket = {
           headers: {
             type: 'object',
             additionalProperties: { type: 'string' },
-            description: 'Every header to send with the bytes. `Content-Length` must be the announced size.',
+            description:
+              'The headers to send with the bytes, besides those that the HTTP client sends by itself. One of those must be `Content-Length`, with the announced size: a chunked body is refused.',
             examples: [{ 'Content-Type': 'video/mp4', 'If-None-Match': '*' }],
           },
         },
@@ -155,7 +158,10 @@ const usage = record<Usage>('What the account uses, and what it may use.', {
   storage_limit_bytes: { ...bytes('The storage of the account'), examples: [2_147_483_648] },
   file_count: { type: 'integer', minimum: 0, description: 'The number of files.', examples: [1] },
   file_count_limit: { type: 'integer', minimum: 0, description: 'The number of files that the account may have.' },
-  sent_today_bytes: { ...bytes('What the account has sent since midnight (UTC)'), examples: [48_213] },
+  sent_today_bytes: {
+    ...bytes('What the account has sent since midnight (UTC), whether or not it was stored'),
+    examples: [48_213],
+  },
   sent_today_limit_bytes: { ...bytes('What the account may send in a day (UTC)'), examples: [53_687_091_200] },
   upload_max_bytes: { ...bytes('The largest file that one upload may bring'), examples: [104_857_600] },
 });
@@ -176,8 +182,17 @@ const ticketRequest = {
   description: 'What a direct upload will send.',
   required: ['name', 'mime_type', 'size_bytes'],
   properties: {
-    name: { type: 'string', description: 'The name of the file.', examples: ['film.mp4'] },
-    mime_type: { type: 'string', description: 'The media type of the file.', examples: ['video/mp4'] },
+    name: {
+      type: 'string',
+      description: 'The name of the file. The file has it as `FileRecord` says.',
+      examples: ['film.mp4'],
+    },
+    mime_type: {
+      type: 'string',
+      description:
+        'The media type of the file. If it is none, or says nothing, such as `application/octet-stream`, the ending of the name decides.',
+      examples: ['video/mp4'],
+    },
     size_bytes: {
       ...bytes('The exact size of the file'),
       description: 'The exact size of the file, in bytes. A size above the limit is `file_too_large`.',

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -200,18 +200,32 @@ describe('the samples of the API reference', () => {
     expect(Object.keys(SCHEMAS[body].properties)).toEqual(expect.arrayContaining(Object.keys(answer)));
   });
 
-  const inCurl = here.filter(({ route, lang }) => lang === 'Shell' && route.access !== 'public');
-  test.each(inCurl)(
+  const whole = here.filter(({ label }) => label.includes('whole'));
+  test.each(whole)('the sample of $name in $label uploads an empty file', async ({ lang, source }) => {
+    const directory = join(project, `empty-${lang}`);
+    await mkdir(directory);
+    await writeFile(join(directory, 'film.mp4'), '');
+    // The programs in Go.
+    await symlink(join(project, 'go'), join(directory, 'go'));
+    const output = await RUNNERS[LANGUAGE_OF[lang]]?.(source, { ...placeOf(shared), project: directory });
+    expect(String(output)).toContain('"size_bytes":0');
+  });
+
+  const inShellOrPython = here.filter(
+    ({ route, lang }) => (lang === 'Shell' || lang === 'Python') && route.access !== 'public',
+  );
+  test.each(inShellOrPython)(
     'the sample of $name in $label fails with a wrong key or session, and prints the error of the service',
-    async (sample) => {
+    async ({ lang, source }) => {
       const wrong = { key: 'svc_test_wrong', cookie: `${shared.cookie.split('=')[0]}=wrong` };
       // With this CURL_HOME curl does not read the .curlrc of the examples, so the sample itself has to make curl fail and print the error.
       const place = placeOf({ ...shared, ...wrong }, { ID: UNKNOWN_ID, CURL_HOME: '/nowhere' });
-      const failure = await RUNNERS.sh?.(sample.source, place).catch((error: unknown) => error);
-      expect(failure).toMatchObject({
-        code: expect.any(Number),
-        stdout: expect.stringMatching(/^{"error":"unauthorized"}/),
-      });
+      const failure = await RUNNERS[LANGUAGE_OF[lang]]?.(source, place).catch((error: unknown) => error);
+      expect(failure).toMatchObject(
+        lang === 'Shell'
+          ? { code: expect.any(Number), stdout: expect.stringMatching(/^{"error":"unauthorized"}/) }
+          : { message: expect.stringContaining('SystemExit: {"error":"unauthorized"}') },
+      );
     },
   );
 

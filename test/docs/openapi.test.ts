@@ -63,10 +63,13 @@ describe('the OpenAPI document', () => {
     expect(await readFile(committed, 'utf8')).toBe(clientTypes(DOCUMENT));
   });
 
-  test('states the largest file of its deployment', () => {
-    const limits = readLimits({ MAX_UPLOAD_SIZE_BYTES: '12345678' });
+  test('states the largest file and the rate limits of its deployment', () => {
+    const limits = readLimits({ MAX_UPLOAD_SIZE_BYTES: '12345678', RATE_LIMIT_LISTS_PER_MINUTE: '7' });
     const { info, components } = openApiDocument(Object.values(ROUTES), limits);
     expect(JSON.stringify(info)).toContain('12,345,678 bytes');
+    expect(String((info as Editable).description)).toMatch(
+      /60 uploads \(a form or a ticket\), 7\s+lists and 240 other requests/,
+    );
     expect(components.schemas.TicketRequest).toMatchObject({ properties: { size_bytes: { maximum: 12_345_678 } } });
   });
 

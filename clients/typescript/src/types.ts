@@ -3,13 +3,19 @@
 /** A file. It always has these six fields. */
 export interface FileRecord {
   readonly id: string;
-  /** The name that the client sent, without folders and control characters; at most 255 bytes of UTF-8. */
+  /**
+   * The name that the client sent, in Unicode NFC, without folders, control characters and spaces around it, cut to 255
+   * bytes of UTF-8 before its ending. A name with nothing visible becomes `file`, with the ending of the type.
+   */
   readonly name: string;
   /** The media type. */
   readonly mime_type: string;
   /** The size, in bytes. */
   readonly size_bytes: number;
-  /** The direct link. Everyone who has it can read the file. */
+  /**
+   * The direct link, without a key, until the file is deleted. It takes `Range`, and pages of every origin may use it.
+   * Types that cannot run scripts are shown, others are saved; `?download` always saves.
+   */
   readonly url: string;
   /** When the upload was complete (ISO 8601, UTC). */
   readonly created_at: string;
@@ -27,17 +33,24 @@ export interface FilesPage {
 }
 
 /**
- * A direct upload. Send the bytes to `upload.url` once, with `upload.method` and exactly `upload.headers`, then
- * complete the upload. If `file` is there instead, the upload is complete.
+ * A direct upload. Send the bytes to `upload.url` with `upload.method` and `upload.headers`, then complete the upload.
+ * If `file` is there instead, the upload is complete.
  */
 export interface UploadTicket {
   readonly id: string;
-  /** The request that sends the bytes. It takes no other headers, and no API key. */
+  /**
+   * The request that sends the bytes. It takes no API key. It may be repeated: 412 means that S3 has the bytes already
+   * (or that the upload was cancelled), so complete the upload; 409 that another request is sending them, so repeat it
+   * later.
+   */
   readonly upload?: {
     readonly method: string;
     /** A presigned URL of S3. Its errors are XML of S3. */
     readonly url: string;
-    /** Every header to send with the bytes. `Content-Length` must be the announced size. */
+    /**
+     * The headers to send with the bytes, besides those that the HTTP client sends by itself. One of those must be
+     * `Content-Length`, with the announced size: a chunked body is refused.
+     */
     readonly headers: Readonly<Record<string, string>>;
   };
   /** The PUT must begin before this time (ISO 8601, UTC). */
@@ -104,7 +117,7 @@ export interface Usage {
   readonly file_count: number;
   /** The number of files that the account may have. */
   readonly file_count_limit: number;
-  /** What the account has sent since midnight (UTC), in bytes. */
+  /** What the account has sent since midnight (UTC), whether or not it was stored, in bytes. */
   readonly sent_today_bytes: number;
   /** What the account may send in a day (UTC), in bytes. */
   readonly sent_today_limit_bytes: number;
@@ -157,9 +170,12 @@ export interface Sessions {
 
 /** What a direct upload will send. */
 export interface TicketRequest {
-  /** The name of the file. */
+  /** The name of the file. The file has it as `FileRecord` says. */
   readonly name: string;
-  /** The media type of the file. */
+  /**
+   * The media type of the file. If it is none, or says nothing, such as `application/octet-stream`, the ending of the
+   * name decides.
+   */
   readonly mime_type: string;
   /** The exact size of the file, in bytes. A size above the limit is `file_too_large`. */
   readonly size_bytes: number;

@@ -243,9 +243,9 @@ export class Model extends Access {
     } else if (answer.status === 200) {
       agree(upload.ticket !== 'no' && upload.file !== 'yes', `${upload.name} was not open`);
       Object.assign(upload, { ticket: 'no', file: 'no' });
-    } else {
-      agree(answer.status === 404 && (isLate || !isOpen), `${upload.name} is open`);
-      if (!isLate) upload.ticket = 'no';
+    } else if (!isLate) {
+      agree(answer.status === 404 && !isOpen, `${upload.name} is open`);
+      upload.ticket = 'no';
     }
   }
 
@@ -256,7 +256,7 @@ export class Model extends Access {
     } else if (answer.status === 200) {
       agree(upload.file !== 'no' || isLate, `${upload.name} did not exist`);
       Object.assign(upload, { file: 'no', wasFile: true, ticket: 'no' });
-    } else {
+    } else if (!isLate || answer.status === 404) {
       agree(answer.status === 404 && (isLate || upload.file !== 'yes'), `${upload.name} exists`);
       if (upload.file === 'gone?') upload.file = 'no';
     }
