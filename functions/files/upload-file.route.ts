@@ -27,7 +27,7 @@ export const uploadFile = {
   operation: {
     tag: 'Files',
     description:
-      'The form has one file part, under any field name; text fields beside it are ignored. The name of the file is that of the part, and ' +
+      'The form has one file part, under any field name; text fields beside it are ignored. The name of the file is that of the part, in UTF-8 as `filename` or encoded as `filename*`, and ' +
       'so is its type; without a type, or with one that says nothing, such as `application/octet-stream`, the ending of the name ' +
       'decides. The form may come without a `Content-Length`. Browsers send a `"` in a name as `%22`, so it is read as `"`. Large files and slow networks are better ' +
       `served by a direct upload (\`POST /api/v1/uploads\`): the connection is cut if a form arrives more slowly than ${UPLOAD_SLOWEST_BYTES_PER_SECOND / 1_024} KiB/s, or ` +

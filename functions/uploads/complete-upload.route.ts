@@ -30,7 +30,8 @@ export const completeUpload = {
   operation: {
     tag: 'Direct uploads',
     description:
-      'The file has the id of its upload. The request may be repeated. Without it the arrival of the bytes completes the upload.',
+      'The file has the id of its upload. The request may be repeated. Without it the arrival of the bytes completes the upload, usually within seconds. ' +
+      'The answer tells the state of the upload: 409 until the bytes have arrived, 404 after it was cancelled or has ended.',
     parameters: [idParameter('the direct upload')],
     successes: [{ status: 201, description: 'The file.', body: 'FileRecord', headers: ['Location'] }],
     errors: ['not_found', 'storage_limit_exceeded', 'upload_incomplete'],

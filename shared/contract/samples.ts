@@ -69,11 +69,12 @@ export const DIRECT_UPLOADS: readonly CodeSample[] = [
   {
     lang: 'Shell',
     label: 'curl, the whole upload',
-    // Its headers are those of every ticket without a checksum. An error is printed by each step.
+    // An error is printed by each step. The type in the headers may differ from the one that was asked for.
     source: `SIZE=$(wc -c < film.mp4 | tr -d ' ')
 TICKET=$(${CURL} ${KEY_HEADER} --json '{"name": "film.mp4", "mime_type": "video/mp4", "size_bytes": '$SIZE'}' "$FILE_HOSTING_URL/api/v1/uploads") || { echo "$TICKET"; false; }
-# The ticket names the headers of this request as well, in upload.headers.
-${CURL} -T film.mp4 -H "Content-Type: video/mp4" -H "If-None-Match: *" "$(echo "$TICKET" | jq -r .upload.url)"
+# The headers of this request are those in the ticket. The URL is signed: the key must not be sent to it.
+echo "$TICKET" | jq -r '.upload.headers | to_entries[] | "header = \\"\\(.key): \\(.value)\\""' |
+  ${CURL} -K - -T film.mp4 "$(echo "$TICKET" | jq -r .upload.url)"
 ${CURL} -X POST ${KEY_HEADER} "$FILE_HOSTING_URL/api/v1/uploads/$(echo "$TICKET" | jq -r .id)/complete"`,
   },
   {

@@ -27,7 +27,9 @@ export function fingerprint({ via, name, mimeType, sizeBytes, checksum }: Finger
 /** @throws ApiError `idempotency_conflict` when the key stands for another file. */
 export function checkFingerprint(earlier: IdempotencyRecord, fingerprint: string): void {
   if (earlier.fingerprint !== fingerprint) {
-    throw new ApiError('idempotency_conflict', { detail: 'the key was used for another file' });
+    throw new ApiError('idempotency_conflict', {
+      detail: 'the key was used for another file, or for the other kind of upload',
+    });
   }
 }
 
