@@ -26,13 +26,16 @@ export const uploadFile = {
   },
   operation: {
     tag: 'Files',
-    description:
-      'The form has one file part, under any field name; text fields beside it are ignored. The name of the file is that of the part, in UTF-8 as `filename` or encoded as `filename*`, and ' +
-      'so is its type; without a type, or with one that says nothing, such as `application/octet-stream`, the ending of the name ' +
-      'decides. The form may come without a `Content-Length`. Browsers send a `"` in a name as `%22`, so it is read as `"`. Large files and slow networks are better ' +
-      `served by a direct upload (\`POST /api/v1/uploads\`): the connection is cut if a form arrives more slowly than ${UPLOAD_SLOWEST_BYTES_PER_SECOND / 1_024} KiB/s, or ` +
-      'pauses for 20 seconds. The answer is then 503 or 504, or none, and a repetition on the same network does not help. A ticket needs the ' +
-      'size, so save a slow stream to a file first. No `Content-Encoding`.',
+    description: [
+      'The form has one file part, under any field name; text fields beside it are ignored. It may come without a `Content-Length`, and has no ' +
+        '`Content-Encoding`.',
+      'The name of the file is that of the part, in UTF-8 as `filename` or encoded as `filename*`. Browsers send a `"` in a name as `%22`, so ' +
+        '`%22` is read as `"`. The type is that of the part too; without a type, or with one that says nothing, such as ' +
+        '`application/octet-stream`, the ending of the name decides.',
+      'Large files and slow networks are better served by a direct upload (`POST /api/v1/uploads`). The connection is cut if a form arrives ' +
+        `more slowly than ${UPLOAD_SLOWEST_BYTES_PER_SECOND / 1_024} KiB/s, or pauses for 20 seconds: then the answer is 503 or 504, or none, and a repetition on the same network does ` +
+        'not help. A ticket needs the size, so save a slow stream to a file first.',
+    ].join('\n\n'),
     parameters: [idempotencyKeyParameter],
     body: 'UploadForm',
     successes: [
