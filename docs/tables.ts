@@ -23,7 +23,7 @@ import {
 import { documentHash } from './document-hash.ts';
 import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
-import historyFigures from './reliability/histories.json' with { type: 'json' };
+import historyRuns from './reliability/histories.json' with { type: 'json' };
 import { assumed, fullFirst, quotas, rates, stored, sweeps } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -128,15 +128,14 @@ const TABLES_OF_SCALE: Readonly<Record<string, () => string>> = {
 const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
   reliability: () => {
     const load = readLoadFigures();
-    const { histories, seed, disagreements, recordedAt } = historyFigures;
     return table(
       ['Attack', 'Result', 'Run on'],
       [
-        [
-          `${histories.toLocaleString('en-US')} random histories, seed ${seed}`,
+        ...historyRuns.map(({ histories, seed, commit, disagreements, recordedAt }) => [
+          `${histories.toLocaleString('en-US')} random histories, seed ${seed}, commit ${commit}`,
           `${disagreements} disagreements`,
           recordedAt.slice(0, 10),
-        ],
+        ]),
         [
           `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one`,
           `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,

@@ -172,9 +172,13 @@ export class Model extends Access {
     return claim && age < DAY_MS + LATE_MS ? { ...claim, isSure: false } : undefined;
   }
 
-  /** True if the upload may be sent again: its Idempotency-Key stands for it, or may do so. */
+  /**
+   * True if the upload may be sent again: its Idempotency-Key stands for it, or may do so, and does not end meanwhile. After its end the same
+   * request makes another file, as a new upload with the same key does.
+   */
   mayRepeat(upload: Upload): boolean {
-    return this.#claimOf(upload.key)?.upload === upload;
+    const claim = this.#claimOf(upload.key);
+    return claim?.upload === upload && this.now() - claim.at < DAY_MS - MINUTE_MS;
   }
 
   answerPut(upload: Upload, status: number): void {
