@@ -4,6 +4,8 @@ import { printedSeed } from './seed.ts';
 import { applyFault, world } from './started.ts';
 import { type History, history } from './steps.ts';
 
+const PROGRESS = 100;
+
 /** @throws Error with what happened, when model and service disagree. */
 async function runHistory(one: History): Promise<void> {
   const run = new Run(world, applyFault);
@@ -15,10 +17,26 @@ async function runHistory(one: History): Promise<void> {
   }
 }
 
-/** Runs random histories. A failure shows the shortest history found that fails. @returns their seed. */
+/**
+ * Runs random histories, and prints how many have agreed. A failure shows the shortest history found that fails; finding it takes up to an
+ * hour, so the first one is printed at once.
+ * @returns their seed.
+ */
 export async function expectAgreement(numRuns: number): Promise<number> {
   const seed = printedSeed(`${numRuns} histories`);
-  await fc.assert(fc.asyncProperty(history, runHistory), { numRuns, seed });
+  let [agreed, hasFailed] = [0, false];
+  const property = fc.asyncProperty(history, async (one) => {
+    try {
+      await runHistory(one);
+    } catch (error) {
+      if (!hasFailed) console.log(`history ${agreed + 1} disagrees, and is made shorter:\n${error}`);
+      hasFailed = true;
+      throw error;
+    }
+    agreed++;
+    if (!hasFailed && agreed % PROGRESS === 0) console.log(`${agreed} histories agree`);
+  });
+  await fc.assert(property, { numRuns, seed });
   return seed;
 }
 

@@ -26,6 +26,8 @@ export interface Upload {
   ticket: 'no' | 'yes' | 'maybe';
   bytes: 'no' | 'yes' | 'maybe';
   isRefused: boolean;
+  /** Before it was known whether the file exists, a deletion had no answer. */
+  mayBeDeleted: boolean;
   signedAt: number;
   /** The ticket ends between these two times. */
   endsFrom: number;
@@ -79,7 +81,8 @@ export class Model extends Access {
   }
 
   newUpload(fields: Pick<Upload, 'name' | 'content' | 'via' | 'key' | 'isStream'>): Upload {
-    const nothing = { id: undefined, file: 'no', wasFile: false, ticket: 'no', bytes: 'no', isRefused: false } as const;
+    const isNot = { wasFile: false, isRefused: false, mayBeDeleted: false };
+    const nothing = { id: undefined, file: 'no', ticket: 'no', bytes: 'no', ...isNot } as const;
     const never = { signedAt: 0, endsFrom: 0, endsTo: 0, after: this.step, before: Number.POSITIVE_INFINITY };
     const upload = { ...fields, ...nothing, ...never };
     this.uploads.push(upload);
@@ -126,7 +129,7 @@ export class Model extends Access {
       if (!isLate) sent.max += size;
       if (via === 'form') this.#isFile(upload, body, isLate);
       else {
-        Object.assign(upload, { id: undefined, file: 'no', bytes: 'no', isRefused: false });
+        Object.assign(upload, { id: undefined, file: 'no', bytes: 'no', isRefused: false, mayBeDeleted: false });
         this.#isTicket(upload, body);
       }
     }
@@ -151,7 +154,7 @@ export class Model extends Access {
     agree(mayExist || mayBeGone, `${name} was deleted or cancelled`);
     // It was made and deleted again by requests that ran beside others. If it was not, it is listed in the end.
     if (!mayExist) return;
-    if (!upload.wasFile) Object.assign(upload, { file: 'yes', before: this.step });
+    if (!upload.wasFile) Object.assign(upload, { file: upload.mayBeDeleted ? 'gone?' : 'yes', before: this.step });
     Object.assign(upload, { id: record.id, record, wasFile: true, ticket: 'no' });
     this.#keepsLimits();
   }
@@ -257,6 +260,7 @@ export class Model extends Access {
     if (!isLate && !this.admits('REQUESTS', who, answer) && !isUnknown(answer)) return;
     if (isUnknown(answer)) {
       if (upload.file === 'yes') upload.file = 'gone?';
+      if (upload.file === 'unborn?') upload.mayBeDeleted = true;
     } else if (answer.status === 200) {
       agree(upload.file !== 'no' || isLate, `${upload.name} did not exist`);
       Object.assign(upload, { file: 'no', wasFile: true, ticket: 'no' });
