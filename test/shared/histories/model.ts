@@ -264,8 +264,9 @@ export class Model extends Access {
     } else if (answer.status === 200) {
       agree(upload.file !== 'no' || isLate, `${upload.name} did not exist`);
       Object.assign(upload, { file: 'no', wasFile: true, ticket: 'no' });
-    } else if (!isLate || answer.status === 404) {
-      agree(answer.status === 404 && (isLate || upload.file !== 'yes'), `${upload.name} exists`);
+    } else if (!isLate) {
+      // A late 404 may be of the time before the file.
+      agree(answer.status === 404 && upload.file !== 'yes', `${upload.name} exists`);
       if (upload.file === 'gone?') upload.file = 'no';
     }
   }
