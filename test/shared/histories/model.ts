@@ -40,6 +40,11 @@ export interface Page {
   readonly search?: string | undefined;
 }
 
+/** A request that has run beside later steps may be refused for what was true before them, as when a file is not there yet; but with these alone. */
+function agreeRefusal(status: number, ...own: readonly number[]): void {
+  agree([401, 429, ...own].includes(status), `${status} is no answer to a late request`);
+}
+
 const ticketMs = ({ content }: Upload) => 20 * 60_000 + Math.ceil(content.length / (16 * 1024)) * 1_000;
 export class Model extends Access {
   readonly uploads: Upload[] = [];
@@ -107,8 +112,10 @@ export class Model extends Access {
     const isOurs = claim?.isSure && claim.upload === upload;
     const isOpen = this.#isOpen(upload);
     const { max, filesMax } = this.usage;
-    if (isUnknown(answer) || (isLate && status >= 400)) return;
-    if (status === 403 || status === 429) {
+    if (isUnknown(answer)) return;
+    if (isLate && status >= 400) {
+      agreeRefusal(status, 403, 409);
+    } else if (status === 403 || status === 429) {
       const isFull = max + size > this.storageLimit || filesMax >= this.limits.FILE_COUNT_LIMIT;
       const isAllowed = !isOurs || (via === 'ticket' && !isOpen && !upload.wasFile);
       agree(isAllowed && (status === 403 ? isFull : sent.max + size > this.#dayLimit), 'there is room');
@@ -212,7 +219,7 @@ export class Model extends Access {
       if (upload.file === 'no') upload.after = this.step;
       this.#isFile(upload, body, isLate);
     } else if (isLate) {
-      return;
+      agreeRefusal(status, 403, 404, 409);
     } else if (status === 409) {
       agree(upload.bytes !== 'yes' && upload.file !== 'yes', `the bytes of ${upload.name} have arrived`);
     } else if (status === 403) {
@@ -250,7 +257,9 @@ export class Model extends Access {
     } else if (answer.status === 200) {
       agree(upload.ticket !== 'no' && upload.file !== 'yes', `${upload.name} was not open`);
       Object.assign(upload, { ticket: 'no', file: 'no' });
-    } else if (!isLate) {
+    } else if (isLate) {
+      agreeRefusal(answer.status, 404);
+    } else {
       agree(answer.status === 404 && !isOpen, `${upload.name} is open`);
       upload.ticket = 'no';
     }
@@ -264,8 +273,9 @@ export class Model extends Access {
     } else if (answer.status === 200) {
       agree(upload.file !== 'no' || isLate, `${upload.name} did not exist`);
       Object.assign(upload, { file: 'no', wasFile: true, ticket: 'no' });
-    } else if (!isLate) {
-      // A late 404 may be of the time before the file.
+    } else if (isLate) {
+      agreeRefusal(answer.status, 404);
+    } else {
       agree(answer.status === 404 && upload.file !== 'yes', `${upload.name} exists`);
       if (upload.file === 'gone?') upload.file = 'no';
     }
