@@ -117,7 +117,7 @@ async function waitForOther(
 
 /**
  * Copies the bytes under a lease and settles the ticket.
- * @returns undefined when another attempt holds the lease, or the ticket is no longer pending. The row of the ticket says which.
+ * @returns undefined when another attempt holds the lease, or the ticket has changed. The row of the ticket says which.
  */
 async function attempt(
   stores: CompletingStores,
@@ -162,8 +162,8 @@ async function attempt(
   const settled = await endAttempt(stores, ticket, objectKey);
   if (settled || outcome !== 'no room') return settled;
   // The bytes stay in `incoming/`, so that S3 refuses further PUTs. If we die before this write, the next attempt refuses the ticket, or
-  // the sweeper ends the ticket.
-  await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt });
+  // the sweeper ends the ticket. Meanwhile another attempt may have made the file, or a repeated request may have renewed the ticket.
+  if ((await stores.releases.releaseTicket(ticket, 'refused', { deadlineAt })) === 'changed') return undefined;
   throw noRoomForFile({ fileCountLimit });
 }
 

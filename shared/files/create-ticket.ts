@@ -180,7 +180,10 @@ async function reserve(
 async function renewTicket(stores: TicketStores, ref: { accountId: string; id: string }, now: number) {
   const ticket = await stores.tickets.get(ref);
   if (ticket?.state !== 'pending') return undefined;
-  const isPending = await stores.tickets.renew(ref, now + directTicketMs(ticket.sizeBytes));
+  // Later in any case, even if our clock is behind: the request that has made the ticket gives it back if its answer is lost, unless the
+  // ticket was renewed.
+  const endsAt = Math.max(now + directTicketMs(ticket.sizeBytes), ticket.endsAt + 1);
+  const isPending = await stores.tickets.renew(ref, endsAt);
   return isPending ? sign(stores, ticket, now) : undefined;
 }
 

@@ -5,13 +5,15 @@ import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../local-aws/service.ts';
 import { directTicketMs } from '../../../shared/contract/limits.ts';
+import { serviceUnavailable, undefinedIfNotFound } from '../../../shared/errors.ts';
 import { cancelTicket } from '../../../shared/files/cancel-ticket.ts';
 import { completeArrivedUpload, completeUpload } from '../../../shared/files/complete-upload.ts';
-import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
+import { createTicket, type IssuedTicket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import { incomingKey, newObjectKey } from '../../../shared/files/object-key.ts';
 import { COPY_PART_BYTES } from '../../../shared/files/parts.ts';
 import {
+  ACCOUNT_LIMITS,
   askForTicket,
   HOUR_MS,
   inTime,
@@ -238,6 +240,50 @@ describe('attempts to complete a ticket', () => {
     expect(await completeUpload({ ...stores, tickets }, ref, completing)).toMatchObject(ref);
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test.each<
+    [string, (accountId: string, deleteOther: () => Promise<unknown>, event: () => Promise<unknown>) => unknown, number]
+  >([
+    [
+      'finds the file that the event has made, because there was room again',
+      async (_accountId, deleteOther, handleEvent) => {
+        await deleteOther();
+        await handleEvent();
+      },
+      1,
+    ],
+    [
+      'refuses a ticket that was renewed meanwhile, for good',
+      (accountId) => newTicket(service, accountId, 5, { idempotencyKey: 'k', clock: () => Date.now() + 1_000 }),
+      0,
+    ],
+  ])('one that found no room %s', async (_name, meanwhile, files) => {
+    const accountId = await newAccount(service);
+    const { id } = await uploadDirectly(service, accountId, 'other');
+    const ticket = await newTicket(service, accountId, 5, { idempotencyKey: 'k' });
+    await put(ticket, 'hello');
+    const [ref, completing] = [
+      { accountId, id: ticket.id },
+      { ...inTime(), fileCountLimit: 1 },
+    ];
+    const deleteOther = () => deleteFile(stores, { accountId, id }, inTime()).catch(undefinedIfNotFound);
+    const handleEvent = () => completeArrivedUpload(stores, incomingKey(ref), completing);
+    // The attempt has given its lease back, and has not refused the ticket yet.
+    const meanwhiles = [meanwhile];
+    const objects = {
+      ...stores.objects,
+      remove: async (key: string) => {
+        await meanwhiles.pop()?.(accountId, deleteOther, handleEvent);
+        await stores.objects.remove(key);
+      },
+    };
+    const answer = await completeUpload({ ...stores, objects }, ref, completing).catch(({ code }) => code);
+    expect(answer).toEqual(files === 1 ? expect.objectContaining(ref) : 'storage_limit_exceeded');
+    await deleteOther();
+    expect(await handleEvent()).toBe('nothing waits');
+    await sweepLater(service);
+    await expectBalance(service, accountId, { files, bytes: 5 * files });
   });
 
   test('the second gets 503 while the first holds its lease too long, and the event takes over when the lease has ended', async () => {
@@ -529,6 +575,32 @@ describe('a reservation that loses all its answers', () => {
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
+});
+
+test('a reservation whose answer is lost leaves alone the ticket that a repeated request has got meanwhile', async () => {
+  const accountId = await newAccount(service);
+  const now = Date.now();
+  const ask = (clock: () => number) => newTicket(service, accountId, 5, { idempotencyKey: 'k', clock });
+  let repeated: Promise<IssuedTicket> | undefined;
+  const settlements = {
+    ...stores.settlements,
+    reserve: async (...args: Parameters<typeof stores.settlements.reserve>) => {
+      await stores.settlements.reserve(...args);
+      // Its machine's clock is behind.
+      repeated = ask(() => now - 1);
+      await repeated;
+      throw serviceUnavailable(new Error('the answer is lost'));
+    },
+  };
+  const request = { name: 'direct.bin', mimeType: 'application/octet-stream', sizeBytes: 5 };
+  const input = { accountId, request, limits: ACCOUNT_LIMITS, idempotencyKey: 'k', ...inTime() };
+  await expect(createTicket({ ...stores, settlements }, input, () => now)).rejects.toMatchObject({
+    code: 'service_unavailable',
+  });
+  const ticket = (await repeated) as IssuedTicket;
+  expect(await put(ticket, 'hello')).toBe(200);
+  await complete(accountId, ticket.id);
+  await expectBalance(service, accountId, { files: 1, bytes: 5 });
 });
 
 test('a reservation that meets another writer is charged once, although its lost first request arrives late', async () => {
