@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { PLANTED, plant } from './test/shared/histories/planted-faults.ts';
+import { NO_FAULT, PLANTED, plant } from './test/shared/histories/planted-faults.ts';
 import { COMMON } from './vitest.config.ts';
 
 /** The test files that try all their cases only in this run. */
@@ -46,10 +46,13 @@ export default defineConfig({
     projects: [
       { test: { ...SOAK, name: 'soak', include: ['test/**/*.soak.ts', ...THOROUGH], exclude: [PLANTED_TESTS] } },
       // Each takes minutes: 200 histories for a fault that is found late. So they run only with PLANTED=yes.
-      ...(process.env.PLANTED ? PLANTED : []).map((fault) => ({
-        plugins: [plant(fault)],
-        test: { ...SOAK, name: fault.kind, include: [PLANTED_TESTS], provide: { planted: fault.kind } },
-      })),
+      ...(process.env.PLANTED ? [undefined, ...PLANTED] : []).map((fault) => {
+        const name = fault?.kind ?? NO_FAULT;
+        return {
+          plugins: fault ? [plant(fault)] : [],
+          test: { ...SOAK, name, include: [PLANTED_TESTS], provide: { planted: name } },
+        };
+      }),
     ],
   },
 });

@@ -47,6 +47,11 @@ export function agree(holds: unknown, problem: string): asserts holds {
   if (!holds) throw new Disagreement(problem);
 }
 
+/** A request that has run beside later steps may be refused for what was true before them, as when a file is not there yet; but with these alone. */
+export function agreeRefusal(status: number, ...own: readonly number[]): void {
+  agree([401, 429, ...own].includes(status), `${status} is no answer to a late request`);
+}
+
 /** The part of the model about credentials and rate limits. See `model.ts`. */
 export class Access {
   readonly keys: Credential[] = [];
@@ -140,8 +145,9 @@ export class Access {
     for (const one of ended) {
       const { exists } = one;
       if (answer.status === 200) one.exists = 'no';
-      else if (answer.status === 404) agree(isLate || exists !== 'yes', `${one.name} exists`);
-      else if (isUnknown(answer) && exists === 'yes') one.exists = 'gone?';
+      else if (isUnknown(answer)) one.exists = exists === 'yes' ? 'gone?' : exists;
+      else if (isLate) agreeRefusal(answer.status, 404);
+      else agree(answer.status === 404 && exists !== 'yes', `${one.name} exists`);
       if (answer.status === 404 && exists === 'gone?') one.exists = 'no';
     }
   }

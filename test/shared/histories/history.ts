@@ -1,5 +1,6 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, NoSuchKey } from '@aws-sdk/client-s3';
+import type { FileRecord } from '../../../shared/contract/answers.ts';
 import { readBooks } from '../../support/books.ts';
 import type { Operator } from '../../support/operator.ts';
 import type { faultsOfProduct, Outcome } from '../files/faults.ts';
@@ -19,6 +20,14 @@ interface Operation {
   readonly mayFail?: boolean;
   /** True for an operator, who repeats what has failed. */
   readonly isOperator?: boolean;
+}
+
+/** A late answer about the ticket before this one says nothing of this one. */
+function about(upload: Upload, learn: Operation['learn']): Operation['learn'] {
+  const { id } = upload;
+  return (answer, isLate) => {
+    if (upload.id === id) learn(answer, isLate);
+  };
 }
 
 interface Account {
@@ -171,7 +180,7 @@ export class Run {
           text: `complete ${upload.name}`,
           mayFail: upload.file === 'unborn?',
           work: () => request('completeUpload', { credential, id: upload.id }),
-          learn: (answer, isLate) => model.answerCompletion(upload, who, answer, isLate),
+          learn: about(upload, (answer, isLate) => model.answerCompletion(upload, who, answer, isLate)),
         };
       }
       case 'cancel': {
@@ -180,7 +189,7 @@ export class Run {
         return {
           text: `cancel ${upload.name}`,
           work: () => request('cancelUpload', { credential, id: upload.id }),
-          learn: (answer, isLate) => model.answerCancellation(upload, who, answer, isLate),
+          learn: about(upload, (answer, isLate) => model.answerCancellation(upload, who, answer, isLate)),
         };
       }
       case 'delete': {
@@ -189,7 +198,23 @@ export class Run {
         return {
           text: `delete ${upload.name}`,
           work: () => request('deleteFile', { credential, id: upload.id }),
-          learn: (answer, isLate) => model.answerDeletion(upload, who, answer, isLate),
+          learn: about(upload, (answer, isLate) => model.answerDeletion(upload, who, answer, isLate)),
+        };
+      }
+      case 'get': {
+        const upload = pick(({ id }) => id !== undefined);
+        if (!upload) return undefined;
+        let content: string | undefined;
+        return {
+          text: `get ${upload.name}`,
+          work: async () => {
+            const answer = await request('getFile', { credential, id: upload.id });
+            if (answer.status === 200) content = await this.#contentOf(answer.body);
+            return answer;
+          },
+          learn: (answer, isLate) => {
+            if (!isLate) model.answerFile(upload, who, answer, content);
+          },
         };
       }
       case 'event': {
@@ -554,22 +579,27 @@ export class Run {
   }
 
   async #compareFile(who: Credential, upload: Upload): Promise<void> {
-    const { request, service, objectOf } = this.#world;
+    const { request } = this.#world;
     const { name, content, file, record, id } = upload;
     await this.#wait(7 * SECOND_MS);
     const { status, body } = await request('getFile', { credential: who.header ?? {}, id });
     const isThere = file === 'yes' ? status === 200 && body.name === name : status === 404;
     if (!isThere) throw new Disagreement(`${name} is ${file}, but GET answers ${status}`);
     if (!record) return;
-    const object = new GetObjectCommand({ Bucket: BUCKET, Key: objectOf(record.url) });
-    const bytes = await service.s3.send(object).then(
+    const bytes = await this.#contentOf(record);
+    if (file === 'yes' && bytes !== content) throw new Disagreement(`the link of ${name} gives ${bytes}`);
+  }
+
+  /** What the link of a file gives: its object, or nothing. */
+  async #contentOf({ url }: FileRecord): Promise<string | undefined> {
+    const object = new GetObjectCommand({ Bucket: BUCKET, Key: this.#world.objectOf(url) });
+    return this.#world.service.s3.send(object).then(
       ({ Body }) => Body?.transformToString(),
       (error) => {
         if (error instanceof NoSuchKey) return undefined;
         throw error;
       },
     );
-    if (file === 'yes' && bytes !== content) throw new Disagreement(`the link of ${name} gives ${bytes}`);
   }
 
   /** The operator deletes the accounts; then nothing is left. */

@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileRecord, FilesPage, UploadTicket, Usage } from '../../../shared/contract/answers.ts';
-import { Access, type Answer, APART_MS, agree, type Credential, type Existence, isUnknown, LATE_MS } from './access.ts';
+import {
+  Access,
+  type Answer,
+  APART_MS,
+  agree,
+  agreeRefusal,
+  type Credential,
+  type Existence,
+  isUnknown,
+  LATE_MS,
+} from './access.ts';
 import { DAY_MS, MINUTE_MS } from './clock.ts';
 
 /**
@@ -34,16 +44,22 @@ export interface Upload {
   endsTo: number;
 }
 
+/** An `Idempotency-Key` stands for the upload, or may do so; it was first sent with it at `from`, and last at `to`. */
+interface Claim {
+  readonly upload: Upload;
+  readonly from: number;
+  readonly to: number;
+  readonly isSure: boolean;
+}
+
 export interface Page {
   readonly page: number;
   readonly limit: number;
   readonly search?: string | undefined;
 }
 
-/** A request that has run beside later steps may be refused for what was true before them, as when a file is not there yet; but with these alone. */
-function agreeRefusal(status: number, ...own: readonly number[]): void {
-  agree([401, 429, ...own].includes(status), `${status} is no answer to a late request`);
-}
+/** What is known of a new ticket. */
+const NOTHING = { id: undefined, file: 'no', bytes: 'no', isRefused: false, mayBeDeleted: false } as const;
 
 const ticketMs = ({ content }: Upload) => 20 * 60_000 + Math.ceil(content.length / (16 * 1024)) * 1_000;
 export class Model extends Access {
@@ -51,7 +67,7 @@ export class Model extends Access {
   #ownLimit: number | undefined;
   /** The largest limit that the account has had: an operator may lower it below what is stored. */
   #limitMax = 0;
-  readonly #claims = new Map<string, { upload: Upload; at: number; isSure: boolean }>();
+  readonly #claims = new Map<string, readonly Claim[]>();
   #sent = { day: 0, min: 0, max: 0 };
 
   get usage() {
@@ -86,10 +102,8 @@ export class Model extends Access {
   }
 
   newUpload(fields: Pick<Upload, 'name' | 'content' | 'via' | 'key' | 'isStream'>): Upload {
-    const isNot = { wasFile: false, isRefused: false, mayBeDeleted: false };
-    const nothing = { id: undefined, file: 'no', ticket: 'no', bytes: 'no', ...isNot } as const;
     const never = { signedAt: 0, endsFrom: 0, endsTo: 0, after: this.step, before: Number.POSITIVE_INFINITY };
-    const upload = { ...fields, ...nothing, ...never };
+    const upload: Upload = { ...fields, ...NOTHING, ticket: 'no', wasFile: false, ...never };
     this.uploads.push(upload);
     return upload;
   }
@@ -98,52 +112,61 @@ export class Model extends Access {
   answerUpload(upload: Upload, who: Credential, answer: Answer, isLate: boolean): void {
     const { key, content, via } = upload;
     const [now, sent, size] = [this.now(), this.#sentToday(), content.length];
-    const claim = this.#claimOf(key);
+    const claims = this.#claimsOf(key);
+    const own = claims.find((claim) => claim.upload === upload);
+    const sure = claims.find(({ isSure }) => isSure);
     if (!(isLate || this.admits('UPLOADS', who, answer))) {
       if (!isUnknown(answer)) return;
       sent.max += size;
-      if (key !== undefined && !claim) this.#claims.set(key, { upload, at: now, isSure: false });
+      if (key !== undefined && !sure)
+        this.#claims.set(key, [
+          ...claims.filter((claim) => claim !== own),
+          { from: now, ...own, upload, to: now, isSure: false },
+        ]);
       if (upload.wasFile) return;
       if (via === 'form') upload.file = 'unborn?';
       else Object.assign(upload, { ticket: upload.ticket === 'yes' ? 'yes' : 'maybe', endsTo: now + ticketMs(upload) });
       return;
     }
     const { status, body, headers } = answer;
-    const isOurs = claim?.isSure && claim.upload === upload;
     const isOpen = this.#isOpen(upload);
+    const mayBeMade = !own?.isSure || (via === 'ticket' && !isOpen && !upload.wasFile);
     const { max, filesMax } = this.usage;
     if (isUnknown(answer)) return;
+    const { id } = body.file ?? body;
     if (isLate && status >= 400) {
       agreeRefusal(status, 403, 409);
     } else if (status === 403 || status === 429) {
       const isFull = max + size > this.storageLimit || filesMax >= this.limits.FILE_COUNT_LIMIT;
-      const isAllowed = !isOurs || (via === 'ticket' && !isOpen && !upload.wasFile);
-      agree(isAllowed && (status === 403 ? isFull : sent.max + size > this.#dayLimit), 'there is room');
+      agree(mayBeMade && (status === 403 ? isFull : sent.max + size > this.#dayLimit), 'there is room');
     } else if (status === 409) {
-      agree(claim && claim.upload !== upload, 'the Idempotency-Key stands for no other upload');
-    } else if (headers['Idempotency-Replayed'] === 'true') {
-      agree(claim?.upload === upload, 'a replay of another upload');
-      claim.isSure = true;
+      agree(!own?.isSure && claims.some((claim) => claim !== own), 'the Idempotency-Key stands for no other upload');
+    } else if (headers['Idempotency-Replayed'] === 'true' || (isLate && upload.id === id)) {
+      // Or the first answer comes after its replay.
+      agree(own, 'a replay of another upload');
+      this.#standsFor(claims, own);
+      if (upload.ticket === 'maybe' && upload.id !== id) Object.assign(upload, NOTHING);
       if (status === 201) this.#isFile(upload, body.file ?? body, true);
-      else this.#isTicket(upload, body);
+      else this.#isTicket(upload, body, isLate);
     } else {
       agree(status === (via === 'form' ? 201 : 202), `${status} is no answer to an upload`);
-      agree(!claim?.isSure || claim.upload === upload, 'the Idempotency-Key stands for another upload');
-      agree(!isOurs || (via === 'ticket' && !isOpen && !upload.wasFile), 'made twice under one Idempotency-Key');
-      if (claim && claim.upload !== upload) Object.assign(claim.upload, { file: 'no', ticket: 'no' });
-      if (key !== undefined) this.#claims.set(key, { upload, at: now, isSure: true });
+      agree(!sure || sure.upload === upload, 'the Idempotency-Key stands for another upload');
+      agree(mayBeMade, 'made twice under one Idempotency-Key');
+      this.#standsFor(claims, { upload, from: now, to: now, isSure: true });
       sent.min += size;
       if (!isLate) sent.max += size;
       if (via === 'form') this.#isFile(upload, body, isLate);
       else {
-        Object.assign(upload, { id: undefined, file: 'no', bytes: 'no', isRefused: false, mayBeDeleted: false });
-        this.#isTicket(upload, body);
+        Object.assign(upload, NOTHING);
+        this.#isTicket(upload, body, isLate);
       }
     }
   }
 
-  #isTicket(upload: Upload, { id, upload: put }: UploadTicket): void {
+  #isTicket(upload: Upload, { id, upload: put }: UploadTicket, isLate: boolean): void {
     agree(put, 'a ticket without a URL');
+    // It may have ended since.
+    if (isLate && upload.id !== undefined) return;
     agree(upload.id === undefined || upload.id === id, 'another ticket');
     const now = this.now();
     Object.assign(upload, { id, put, ticket: 'yes', signedAt: now });
@@ -174,12 +197,26 @@ export class Model extends Access {
     agree(this.#sentToday().min <= this.#dayLimit, 'over the bytes of the day');
   }
 
-  /** The Idempotency-Key stands for an upload for 24 hours. */
-  #claimOf(key: string | undefined) {
-    const claim = key === undefined ? undefined : this.#claims.get(key);
-    const age = claim ? this.now() - claim.at : DAY_MS;
-    if (age < DAY_MS - APART_MS) return claim;
-    return claim && age < DAY_MS + LATE_MS ? { ...claim, isSure: false } : undefined;
+  /** For which uploads the Idempotency-Key may stand. It does so for 24 hours. */
+  #claimsOf(key: string | undefined): readonly Claim[] {
+    const now = this.now();
+    const claims = this.#claims.get(key ?? '') ?? [];
+    return claims
+      .filter(({ to }) => now - to < DAY_MS + LATE_MS)
+      .map((claim) => ({ ...claim, isSure: claim.isSure && now - claim.from < DAY_MS - APART_MS }));
+  }
+
+  /** The key stands for one upload; so those that were sent with it meanwhile were not made. */
+  #standsFor(claims: readonly Claim[], claim: Claim): void {
+    const { upload } = claim;
+    const others = claims.filter((one) => one.upload !== upload && !one.isSure && this.#isYoung(one));
+    for (const { upload: other } of others) Object.assign(other, { file: 'no', ticket: 'no' });
+    if (upload.key !== undefined) this.#claims.set(upload.key, [{ ...claim, isSure: true }]);
+  }
+
+  /** The key does not end in the next minute. */
+  #isYoung({ from }: Claim): boolean {
+    return this.now() - from < DAY_MS - MINUTE_MS;
   }
 
   /**
@@ -187,8 +224,7 @@ export class Model extends Access {
    * request makes another file, as a new upload with the same key does.
    */
   mayRepeat(upload: Upload): boolean {
-    const claim = this.#claimOf(upload.key);
-    return claim?.upload === upload && this.now() - claim.at < DAY_MS - MINUTE_MS;
+    return this.#claimsOf(upload.key).some((claim) => claim.upload === upload && this.#isYoung(claim));
   }
 
   answerPut(upload: Upload, status: number): void {
@@ -213,6 +249,7 @@ export class Model extends Access {
     if (isUnknown(answer)) {
       if (upload.file === 'no' && !upload.wasFile && upload.ticket !== 'no' && upload.bytes !== 'no') {
         Object.assign(upload, { file: 'unborn?', after: this.step });
+        if (filesMax >= this.limits.FILE_COUNT_LIMIT) Object.assign(upload, { isRefused: true, ticket: 'maybe' });
       }
     } else if (status === 201) {
       agree(upload.wasFile || upload.bytes !== 'no', `no bytes of ${upload.name} have arrived`);
@@ -220,6 +257,9 @@ export class Model extends Access {
       this.#isFile(upload, body, isLate);
     } else if (isLate) {
       agreeRefusal(status, 403, 404, 409);
+      // A refusal is for good.
+      agree(status !== 403 || !upload.wasFile, `${upload.name} is a file`);
+      agree(status !== 404 || upload.file !== 'yes', `${upload.name} is a file`);
     } else if (status === 409) {
       agree(upload.bytes !== 'yes' && upload.file !== 'yes', `the bytes of ${upload.name} have arrived`);
     } else if (status === 403) {
@@ -232,8 +272,10 @@ export class Model extends Access {
     }
   }
 
-  #isOpen(upload: Upload): boolean {
-    return upload.ticket === 'yes' && this.now() < upload.endsFrom - APART_MS && upload.file === 'no';
+  /** The ticket is pending, or has just become a file. */
+  #isOpen({ ticket, file, endsFrom, mayBeDeleted }: Upload): boolean {
+    const isHere = file === 'no' || (file === 'unborn?' && !mayBeDeleted);
+    return isHere && ticket === 'yes' && this.now() < endsFrom - APART_MS;
   }
 
   /** The event of the bucket that the bytes have arrived. It changes only a ticket that is open. */
@@ -255,14 +297,27 @@ export class Model extends Access {
     if (isUnknown(answer)) {
       if (upload.ticket === 'yes') upload.ticket = 'maybe';
     } else if (answer.status === 200) {
-      agree(upload.ticket !== 'no' && upload.file !== 'yes', `${upload.name} was not open`);
+      agree((upload.ticket !== 'no' || isLate) && upload.file !== 'yes', `${upload.name} was not open`);
       Object.assign(upload, { ticket: 'no', file: 'no' });
     } else if (isLate) {
       agreeRefusal(answer.status, 404);
     } else {
-      agree(answer.status === 404 && !isOpen, `${upload.name} is open`);
+      agree(answer.status === 404 && (!isOpen || upload.file !== 'no'), `${upload.name} is open`);
       upload.ticket = 'no';
     }
+  }
+
+  /** @param content  what the file's link gives. */
+  answerFile(upload: Upload, who: Credential, answer: Answer, content: string | undefined): void {
+    if (!this.admits('REQUESTS', who, answer)) return;
+    if (answer.status !== 200) {
+      agree(answer.status === 404 && upload.file !== 'yes', `${upload.name} exists`);
+      if (upload.file === 'gone?') upload.file = 'no';
+      return;
+    }
+    agree(upload.file !== 'no', `${upload.name} is gone`);
+    agree(content === upload.content, `the link of ${upload.name} gives ${content}`);
+    this.#isFile(upload, answer.body, false);
   }
 
   answerDeletion(upload: Upload, who: Credential, answer: Answer, isLate: boolean): void {
@@ -292,10 +347,6 @@ export class Model extends Access {
       this.#isFile(upload, record, false);
       return upload;
     });
-    for (const [index, newer] of shown.entries()) {
-      const isRight = shown.slice(index + 1).every((older) => older !== newer && older.after <= newer.before);
-      agree(isRight, `${newer.name} is listed in a wrong place`);
-    }
     agree(
       answer.status === 200 &&
         items.length === Math.max(0, Math.min(asked.limit, total - (asked.page - 1) * asked.limit)),
@@ -303,6 +354,13 @@ export class Model extends Access {
     );
     const possible = this.uploads.filter((upload) => upload.file !== 'no' && matches(upload));
     const sure = possible.filter(({ file }) => file === 'yes');
+    for (const [index, one] of shown.entries()) {
+      const place = (asked.page - 1) * asked.limit + index;
+      const isRight = shown.slice(index + 1).every((older) => older !== one && older.after <= one.before);
+      const newer = sure.filter((other) => other.after > one.before).length;
+      const mayBeNewer = possible.filter((other) => other !== one && other.before >= one.after).length;
+      agree(isRight && place >= newer && place <= mayBeNewer, `${one.name} is listed in a wrong place`);
+    }
     agree(
       total >= sure.length && total <= possible.length,
       `a total of ${total}, not ${sure.length} to ${possible.length}`,

@@ -8,6 +8,9 @@ export interface PlantedFault {
   readonly replacement: string;
 }
 
+/** The run in which nothing is planted, and nothing may be found. */
+export const NO_FAULT = 'nothing';
+
 export const PLANTED: readonly PlantedFault[] = [
   {
     kind: 'a dropped condition',
@@ -70,6 +73,12 @@ export const PLANTED: readonly PlantedFault[] = [
     file: 'shared/files/delete-file.ts',
     text: 'stores.releases.releaseFile(file, work, deadline)',
     replacement: "stores.releases.releaseFile(file, work, deadline).catch(() => 'released')",
+  },
+  {
+    kind: 'an unknown outcome taken for a failure',
+    file: 'shared/files/complete-upload.ts',
+    text: "if ((await stores.tickets.endAttempt(ref, objectKey)) === 'settled') {",
+    replacement: "if ((await stores.tickets.endAttempt(ref, objectKey)) === ('never' as string)) {",
   },
 ];
 

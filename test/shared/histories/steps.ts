@@ -17,6 +17,7 @@ const ACTIONS = {
   event: [7, fc.record({ which, isRepeated: fc.boolean() })],
   cancel: [2, fc.record({ which })],
   delete: [12, fc.record({ which, mayBeGone: fc.constantFrom(false, false, false, true) })],
+  get: [3, fc.record({ which })],
   foreign: [1, fc.record({ which, route: fc.constantFrom('getFile', 'deleteFile', 'completeUpload', 'cancelUpload') })],
   list: [
     3,
@@ -78,7 +79,8 @@ const action = fc.oneof(
 
 const fault = fc.record({
   fault: fc.constantFrom(...FAULTS, 'pauses before' as const, 'pauses after' as const),
-  nth: fc.integer({ min: 1, max: 8 }),
+  /** At which call. A completion makes up to eleven. */
+  nth: fc.integer({ min: 1, max: 12 }),
 });
 
 /** One thing that happens, and what goes wrong meanwhile. */
@@ -98,8 +100,22 @@ export type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
 /** How many files the first account has had before: almost as many as a leaf of its listing has, so that searches soon read the leaf's seal. */
 const age = fc.constantFrom(0, 0, 0, 60);
 
+const NARROW = 30;
+
+function narrow(one: Step): Step {
+  const { action } = one;
+  const isNew = action.do === 'form' || action.do === 'ticket';
+  return {
+    ...one,
+    account: 0,
+    action: { ...action, ...('which' in action && { which: action.which % 2 }), ...(isNew && { key: 'k1' }) },
+  };
+}
+
 /** What does not happen in a history. */
 const without = fc.record({
+  /** Everything but a few steps about few things of one account, so that faults meet on the same file. */
+  isWide: fc.constantFrom(true, true, false),
   actions: fc.subarray(Object.keys(ACTIONS).filter((name) => name !== 'form' && name !== 'ticket')),
   faults: fc.subarray([...FAULTS, 'pauses before' as const, 'pauses after' as const]),
 });
@@ -111,9 +127,9 @@ const without = fc.record({
 export const history = fc.noBias(
   fc
     .record({ age, steps: fc.array(step, { minLength: 1, maxLength: 180, size: 'max' }), without })
-    .map(({ age, steps, without: { actions, faults } }) => ({
+    .map(({ age, steps, without: { isWide, actions, faults } }) => ({
       age,
-      steps: steps
+      steps: (isWide ? steps : steps.slice(0, NARROW).map(narrow))
         .filter(({ action }) => !actions.includes(action.do))
         .map((one) => (one.fault && faults.includes(one.fault.fault) ? { ...one, fault: null } : one)),
     })),
