@@ -5,15 +5,19 @@ import { type Client, client } from './client.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from './lanes.ts';
 import type { StartedProcess } from './start-process.ts';
 
-/** What the service has acknowledged to clients: stored files, and direct uploads whose bytes have arrived. */
+/** What the service has acknowledged to clients: stored and deleted files, and direct uploads whose bytes have arrived. */
 export interface Promised {
   /** File names by id. */
   readonly files: Map<string, string>;
+  /** Links of deleted files by id. */
+  readonly deleted: Map<string, string>;
   /** Names by id of direct uploads whose bytes are stored, but whose completion was not answered. */
   readonly arrived: Map<string, string>;
 }
 
 const CLIENTS = 6;
+/** Each client deletes one of so many of its files. */
+const DELETED = 3;
 const LARGE_BYTES = 20 * 1024 * 1024;
 
 /** The content of a file, computed from its name, so that a test can check any file it finds later. */
@@ -22,7 +26,7 @@ function contentOf(name: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Runs clients that upload small and large files through all lanes without a pause, and ends the service while they do:
+ * Runs clients that upload small and large files through all lanes, and delete some, without a pause, and ends the service while they do:
  * `after.milliseconds` after `after.uploads` of their uploads were acknowledged.
  * @returns the service's exit code.
  */
@@ -54,6 +58,7 @@ export async function endDuringUploads(
     for (let turn = 0; !isOver; turn++) {
       const name = `${size} ${lane} ${wave}.${index}.${turn}`;
       await uploadPromised(byKey, lane, name, promised);
+      if (turn % DELETED === 1) await deletePromised(byKey, name, promised);
       if (++acknowledged === after.uploads) onEnoughUploads();
     }
   });
@@ -93,6 +98,16 @@ async function completePromised(byKey: Client, { id }: Pick<Ticket, 'id'>, promi
   promised.arrived.delete(id);
 }
 
+/** Deletes a file of this name, if it is stored. After an answer that is lost nothing is known of it. */
+async function deletePromised(byKey: Client, name: string, { files, deleted }: Promised): Promise<void> {
+  const [id] = [...files].find(([, one]) => one === name) ?? [];
+  if (id === undefined) return;
+  files.delete(id);
+  const { status, body } = await byKey.request<{ url: string }>('GET', `/files/${id}`);
+  if (!failed(status, 200) && !failed((await byKey.request('DELETE', `/files/${id}`)).status, 200))
+    deleted.set(id, body.url);
+}
+
 /** Expects a failure to be a 5xx, as it is while the service is ending. */
 function failed(status: number, success: number): boolean {
   if (status !== success) expect(status).toBeGreaterThanOrEqual(500);
@@ -100,7 +115,8 @@ function failed(status: number, success: number): boolean {
 }
 
 /**
- * Completes the direct uploads whose bytes had arrived, and checks that every promised file is listed and has its content.
+ * Completes the direct uploads whose bytes had arrived, and checks that every promised file is listed and has its content, and that no deleted
+ * file is listed or served.
  * @returns the sorted names of all files.
  */
 export async function expectKept(baseUrl: string, key: string, promised: Promised): Promise<string[]> {
@@ -113,6 +129,10 @@ export async function expectKept(baseUrl: string, key: string, promised: Promise
   await expect.poll(completeAll, { interval: 2_000, timeout: 90_000 }).toEqual([]);
   const files = await listAll(byKey);
   expect(files.map(({ id }) => id)).toEqual(expect.arrayContaining([...promised.files.keys()]));
+  const listed = new Set(files.map(({ id }) => id));
+  for (const [id, url] of promised.deleted) {
+    expect([listed.has(id), (await fetch(url)).status], url).toEqual([false, 404]);
+  }
   for (const { id, name, url } of files) {
     // A file whose upload was not acknowledged may exist, but must be complete, too.
     expect(promised.files.get(id) ?? name).toBe(name);
