@@ -77,6 +77,7 @@ describe('a start', () => {
   let port: string;
   let environment: Record<string, string>;
   let first: Started;
+  let second: Started;
   let key: string;
 
   beforeAll(async () => {
@@ -158,7 +159,7 @@ describe('a start', () => {
     await gone;
     await expect.poll(() => processesOn(dataDir)).toEqual([]);
 
-    const second = await ready(environment);
+    second = await ready(environment);
     expect(second.urls).toEqual(first.urls);
     const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
     expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
@@ -169,6 +170,28 @@ describe('a start', () => {
     second.child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     await expect.poll(() => processesOn(dataDir)).toEqual([]);
+  });
+
+  test.each([
+    ['ports.json', 'ports.json is damaged: restore it, or remove it to choose the ports anew'],
+  ])('fails with one sentence when a kill has left an empty %s', async (name, sentence) => {
+    const path = join(dataDir, name);
+    const content = await readFile(path);
+    await writeFile(path, '');
+    const { code, stderr } = await failedStart(environment);
+    await writeFile(path, content);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(`^${dataDir}/${sentence}[^\n]*\n$`) });
+  });
+
+  test('fails while another program has the port to which the links lead', async () => {
+    const { port: cdn } = new URL(first.urls.cdn_url);
+    const other = createServer().listen(Number(cdn), '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    expect(await failedStart(environment)).toEqual({
+      code: 1,
+      stderr: `Port ${cdn} is in use, but the links of the files in DATA_DIR lead to that port: free it.\n`,
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { choosePorts } from '../../../local-aws/host/ports.ts';
 import { openSecrets } from '../../../local-aws/read-secrets.ts';
 import { deploy } from '../assembly-fixture.ts';
 import { temporaryDirectory } from '../aws-front/front.ts';
@@ -12,6 +13,20 @@ const SECRET = { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecr
 type KeptFile = [name: string, open: (directory: string) => Promise<unknown>, damaged: string[], remedy: RegExp];
 
 const FILES: readonly KeptFile[] = [
+  [
+    'ports.json',
+    (directory) => choosePorts(0, directory).then(({ app, ...kept }) => kept),
+    [
+      '',
+      '{"cdn":1',
+      '{}',
+      'null',
+      '[]',
+      '{"cdn":"1","identityProvider":2,"aws":3}',
+      '{"cdn":0,"identityProvider":2,"aws":3}',
+    ],
+    /restore it, or remove it to choose the ports anew.*links, accounts and uploads under way are lost/,
+  ],
   [
     'secrets.json',
     async (directory) => openSecrets(await deploy({ A: SECRET }), directory, () => false),
