@@ -174,6 +174,7 @@ describe('a start', () => {
 
   test.each([
     ['ports.json', 'ports.json is damaged: restore it, or remove it to choose the ports anew'],
+    ['dynamodb/access-key-id', 'dynamodb/access-key-id is damaged: write into it what the name of the database'],
   ])('fails with one sentence when a kill has left an empty %s', async (name, sentence) => {
     const path = join(dataDir, name);
     const content = await readFile(path);
