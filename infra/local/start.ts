@@ -29,6 +29,8 @@ const started: { close(): unknown }[] = [];
 readOptions(process.argv.slice(2));
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
+// Whoever reads the log may go away, as a `tee` that was ended. The files matter more than the log, so the service goes on without it.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 stopWithNpm();
 goPastProxy();
 try {

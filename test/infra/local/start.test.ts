@@ -165,7 +165,13 @@ describe('a start', () => {
     expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
     const link = await fetch(String(records[0]?.body.url));
     expect((await link.arrayBuffer()).byteLength).toBe(large.length);
+  });
 
+  test('goes on without its log when nobody reads the log any more, and ends in order', async () => {
+    second.child.stdout?.destroy();
+    const list = () => client(second.urls.base_url, { key }).request('GET', '/files');
+    // Each of them is a line of the log.
+    for (let request = 0; request < 3; request++) expect((await list()).status).toBe(200);
     const ended = once(second.child, 'exit');
     second.child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
