@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Principal } from './aws-front/principals.ts';
+import { writeKeptFile } from './host/kept-file.ts';
 
 /** The owner of the account, who may do everything. The access key is valid only until the service ends. */
 export function operatorPrincipal(): Principal {
@@ -29,8 +30,6 @@ export async function writeOperatorFile(
     AWS_ACCESS_KEY_ID: operator.accessKeyId,
     AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
   };
-  // Only a new file gets the mode, but a killed service may have left an old one.
-  await rm(path, { force: true });
-  await writeFile(path, JSON.stringify(environment), { mode: 0o600, flag: 'wx' });
+  await writeKeptFile(path, JSON.stringify(environment));
   return { close: () => rm(path, { force: true }) };
 }

@@ -1,14 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readKeptFile, writeKeptFile } from './host/kept-file.ts';
 import type { Deployment, Properties, Resource } from './template/deployment.ts';
 import { readProperties } from './template/read-properties.ts';
 
 /** The values of the template's secrets, by name. */
 export type Secrets = Record<string, string>;
-
-/** Only the user who runs the local AWS may read the file of the secrets. */
-const PRIVATE = 0o600;
 
 /**
  * Opens the secrets of the template. Values are generated once and stored, so that what was signed or encrypted before a
@@ -21,14 +18,26 @@ export async function openSecrets(
   isFilledIn: (secret: Resource) => boolean,
 ): Promise<Secrets> {
   const file = join(dataDir, 'secrets.json');
-  const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Secrets;
+  const kept = await readKeptFile(
+    file,
+    parseSecrets,
+    'restore it, or remove it for new secrets; what was signed or encrypted with the old ones is then no longer valid',
+  );
   const secrets: Secrets = {};
   for (const resource of deployment.resources('AWS::SecretsManager::Secret')) {
     const name = secretName(resource.ref);
-    if (!isFilledIn(resource)) secrets[name] = kept[name] ?? firstValue(resource);
+    if (!isFilledIn(resource)) secrets[name] = kept?.[name] ?? firstValue(resource);
   }
-  await writeFile(file, JSON.stringify({ ...kept, ...secrets }), { mode: PRIVATE });
+  await writeKeptFile(file, JSON.stringify({ ...kept, ...secrets }));
   return secrets;
+}
+
+/** @throws Error when the text is not an object of texts. */
+function parseSecrets(text: string): Secrets {
+  const secrets: unknown = JSON.parse(text);
+  const isObject = typeof secrets === 'object' && secrets !== null && !Array.isArray(secrets);
+  if (!isObject || Object.values(secrets).some((value) => typeof value !== 'string')) throw new Error('not secrets');
+  return secrets as Secrets;
 }
 
 /** The name of a secret, from its ARN (which ends in a hyphen and six characters) or from the name itself. */

@@ -135,7 +135,9 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
   const operator = operatorPrincipal();
   const front = await startFront(options, opened, { compute, operator });
   started.push(front);
-  await Promise.all([createTables(deployment, options.dynamoDbEndpoint), deployFiles(deployment, front.endpoint)]);
+  // In this order, because a start refuses objects without tables as a lost database.
+  await createTables(deployment, options.dynamoDbEndpoint);
+  await deployFiles(deployment, front.endpoint);
   const onAccess = (group: string, line: string) => logGroups.append(group, line);
   const origins = await startOrigins({ deployment, apis, buckets, bucketPort: ports.aws, compute, onLog, onAccess });
   started.push(origins);

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { FREE_BYTES, requireSpace } from '../../local-aws/host/disk.ts';
-import { requireFreePort } from '../../local-aws/host/ports.ts';
+import { choosePorts } from '../../local-aws/host/ports.ts';
 import { goPastProxy, PROXY_TAKES_LOCALHOST } from '../../local-aws/host/proxy.ts';
 import { localStage } from '../stages/stages.ts';
 import { reportFunction, requestLine } from './report.ts';
@@ -29,6 +29,8 @@ const started: { close(): unknown }[] = [];
 readOptions(process.argv.slice(2));
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
+// Whoever reads the log may go away, as a `tee` that was ended. The files matter more than the log, so the service goes on without it.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 stopWithNpm();
 goPastProxy();
 try {
@@ -41,11 +43,12 @@ async function start(port: number, dataDir: string): Promise<void> {
   localStage(process.env);
   started.push(await lockDataDir(dataDir));
   requireSpace(dataDir, FREE_BYTES.start);
-  await requireFreePort(port);
+  // The service chooses the same ports again. Here a port that cannot be had is known before anything else is done.
+  await choosePorts(port, dataDir);
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
   const assembly = join(dataDir, 'cdk.out');
   const [engine, { startService }] = await Promise.all([
-    startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') }),
+    startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb'), buckets: join(dataDir, 's3') }),
     // Loading this module takes a second, so the import begins only after the checks above, at the same time as the other steps.
     import('../../local-aws/service.ts'),
     synthesize(assembly, stopping.signal),

@@ -9,13 +9,17 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The checks of the templates would take half of the time of a start. `npm run synth` and a test do them. */
 const SETTINGS = { STAGE: 'local', CDK_CONTEXT_JSON: '{}', CDK_VALIDATION: 'false' };
 
+/** Node waits longer before each of them. Together that is half a minute. */
+const RETRIES = 25;
+
 /**
  * Synthesizes the stacks of the stage `local` as `npm run synth` does, with the limits in this process's environment variables.
  * @param directory  the output directory; it is emptied first.
  * @throws Error with the synthesizer's own sentence, such as the name of a limit that is out of bounds.
  */
 export async function synthesize(directory: string, signal?: AbortSignal): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
+  // The synthesizer of a start that was killed may still be writing for a moment.
+  await rm(directory, { recursive: true, force: true, maxRetries: RETRIES });
   const child = spawn(process.execPath, ['infra/app.ts'], {
     cwd: ROOT,
     env: { ...process.env, ...SETTINGS, CDK_OUTDIR: directory },

@@ -66,7 +66,9 @@ async function write(response: ServerResponse, reply: Reply, extra: Record<strin
   const { status, headers, body } = reply;
   const isText = typeof body === 'string' || Buffer.isBuffer(body);
   const length = isText ? { 'content-length': String(Buffer.byteLength(body)) } : {};
-  response.writeHead(status, { ...length, ...headers, ...extra });
+  // Node would keep the text for a second. If the clock steps meanwhile, SDKs would sign their next calls by the former time.
+  const date = new Date().toUTCString();
+  response.writeHead(status, { date, ...length, ...headers, ...extra });
   if (body instanceof Readable) await pipeline(body, response);
   else response.end(body);
 }

@@ -1,14 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { ENGINE_REGION } from '../aws-front/dynamodb-engine.ts';
 import { freePort } from '../host/ports.ts';
+import { openKeptDatabase } from './kept-database.ts';
 
 interface DynamoDbLocal {
   /** The address of the engine, without a slash at its end. Its user name, if any, is the access key id of the tables. */
@@ -33,17 +31,22 @@ const START_DEADLINE_MS = 30_000;
  * The engine listens on every interface, has no option for that, and checks no signature. But without `-sharedDb` each access key id has a
  * database of its own. So kept data is under an id that only the owner of `dataDir` can read.
  * @param options  `dataDir` keeps the data over restarts. Without it the data is only in memory, and open to every id.
- * @throws Error in one sentence when there is no Java runtime, or the engine does not come up.
+ *   `buckets` is the folder of the objects that belong to the tables.
+ * @throws Error in one sentence when there is no Java runtime, the engine does not come up, or the kept data is missing or damaged.
  */
-export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {}): Promise<DynamoDbLocal> {
+export async function startDynamoDbLocal({
+  dataDir,
+  buckets,
+}: {
+  dataDir?: string;
+  buckets?: string;
+} = {}): Promise<DynamoDbLocal> {
   const pidFile = dataDir === undefined ? '/dev/null' : join(dataDir, 'engine.pid');
   let user = '';
   if (dataDir !== undefined) {
     await mkdir(dataDir, { recursive: true });
     await waitForFormerEngine(pidFile);
-    const accessKeyId = await idOf(dataDir);
-    user = `${accessKeyId}@`;
-    useWriteAheadLog(join(dataDir, `${accessKeyId}_${ENGINE_REGION}.db`));
+    user = `${await openKeptDatabase(dataDir, buckets)}@`;
   }
   const port = await freePort();
   const java = javaCommand();
@@ -85,28 +88,6 @@ export async function startDynamoDbLocal({ dataDir }: { dataDir?: string } = {})
   const address = `127.0.0.1:${port}`;
   await waitForAnswer(`http://${address}`, child, (code) => whyEnded(code, java, stderr.trim()));
   return { endpoint: `http://${user}${address}`, close: () => end(child) };
-}
-
-/** The access key id of the tables in this directory, which is made when there is none yet. The engine takes letters and digits. */
-async function idOf(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'access-key-id');
-  if (existsSync(file)) return readFile(file, 'utf8');
-  const id = randomBytes(16).toString('hex');
-  // The file gets its name when it is whole. If we die before that, there are no tables yet, and the next start makes another id.
-  await writeFile(`${file}.new`, id, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-  return id;
-}
-
-/**
- * Makes SQLite append each change to a log, and copy it into the database later. By default, SQLite writes each change twice for the engine
- * and waits for the disk each time. That takes four times as long. The mode is a property of the file and stays with it. On a file system
- * that cannot do this, the former mode stays.
- */
-function useWriteAheadLog(file: string): void {
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA journal_mode = WAL');
-  database.close();
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { readKeptFile, writeKeptFile } from './kept-file.ts';
 
 /** The ports of the servers. All listen on the loopback interface. */
 interface Ports {
@@ -12,45 +12,78 @@ interface Ports {
   readonly aws: number;
 }
 
+type KeptPorts = Omit<Ports, 'app'>;
+
+/** What would lead nowhere, or to another program, if a server moved to another port. */
+const LED_TO: Record<keyof KeptPorts, string> = {
+  cdn: 'the links of the files in DATA_DIR lead to that port',
+  // The provider's address is part of the identity of every account.
+  identityProvider: 'the accounts in DATA_DIR need the identity provider at that port',
+  aws: 'the addresses for direct uploads that were given out lead to that port',
+};
+
 /**
- * Chooses the ports, and stores the choice in `dataDir`, so that links stay valid.
- * @param app  the port of the app's distribution; 0 takes free ports for all.
- * @throws Error in one sentence when that port or the kept port of the identity provider cannot be used. The provider's address is part of the
- *   identity of every account, so with another address users would not find their files.
+ * Chooses the ports. The first start with `dataDir` may take any free ports. It stores those of all servers but the app's, and later starts
+ * have the same.
+ * @param app  the port of the app's distribution; 0 takes free ports for all that are not stored.
+ * @throws Error in one sentence when the app's port or a stored port cannot be used.
  */
 export async function choosePorts(app: number, dataDir: string): Promise<Ports> {
   const file = join(dataDir, 'ports.json');
-  const kept = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Ports>;
-  const chosen = new Set<number>();
-  const choose = async (preferred: number): Promise<number> => {
-    // After the highest port comes any other.
-    const next = async (port: number) => (port > 0 && port <= HIGHEST ? port : await freePort());
-    let port = await next(preferred);
-    while (chosen.has(port) || (await whyUnusable(port)) !== undefined) port = await next(port + 1);
-    chosen.add(port);
+  const kept = await readKeptFile(
+    file,
+    parsePorts,
+    'restore it, or remove it to choose the ports anew, as the first start does; links, accounts and uploads under way are lost if other ' +
+      'ports are chosen',
+  );
+  if (kept !== undefined) {
+    await requireKeptPorts(kept, app);
+    const taken = new Set(Object.values(kept));
+    return { app: app === 0 ? await chooseNear(0, taken) : app, ...kept };
+  }
+  await requireFreePort(app);
+  const taken = new Set<number>();
+  const choose = async (preferred: number) => {
+    const port = await chooseNear(preferred, taken);
+    taken.add(port);
     return port;
   };
-
-  await requireFreePort(app);
   const appPort = await choose(app);
-  const near = (distance: number) => (app === 0 ? 0 : appPort + distance);
-  // Chosen before the two below, so that neither takes the one port that must not change.
-  const identityProvider = await choose(kept.identityProvider ?? near(2));
-  if (kept.identityProvider !== undefined && kept.identityProvider !== identityProvider) {
-    throw new Error(
-      `Port ${kept.identityProvider} is in use, but the accounts in DATA_DIR need the identity provider at that port: free it.`,
-    );
+  const near = (distance: number) => choose(app === 0 ? 0 : appPort + distance);
+  const chosen = { cdn: await near(1), identityProvider: await near(2), aws: await near(3) };
+  await writeKeptFile(file, JSON.stringify(chosen));
+  return { app: appPort, ...chosen };
+}
+
+/** The first free port from that one on that is not in `taken`. After the highest port comes any other; so does after 0. */
+async function chooseNear(preferred: number, taken: ReadonlySet<number>): Promise<number> {
+  const next = async (port: number) => (port > 0 && port <= HIGHEST ? port : await freePort());
+  let port = await next(preferred);
+  while (taken.has(port) || (await whyUnusable(port)) !== undefined) port = await next(port + 1);
+  return port;
+}
+
+/** @throws Error when the text does not have a port for each server. */
+function parsePorts(text: string): KeptPorts {
+  const { cdn, identityProvider, aws } = JSON.parse(text) as Partial<KeptPorts>;
+  const isPort = (port?: number) => Number.isInteger(port) && Number(port) > 0 && Number(port) <= HIGHEST;
+  if (![cdn, identityProvider, aws].every(isPort)) throw new Error('not ports');
+  return { cdn, identityProvider, aws } as KeptPorts;
+}
+
+async function requireKeptPorts(kept: KeptPorts, app: number): Promise<void> {
+  for (const [server, port] of Object.entries(kept) as [keyof KeptPorts, number][]) {
+    if (port === app) throw new Error(`PORT must not be ${port}, because ${LED_TO[server]}: set PORT to another one.`);
+    const obstacle = await whyUnusable(port);
+    if (obstacle) throw new Error(`${obstacle.what}, but ${LED_TO[server]}: free it.`);
   }
-  const cdn = await choose(kept.cdn ?? near(1));
-  const ports = { app: appPort, cdn, identityProvider, aws: await choose(kept.aws ?? near(3)) };
-  await writeFile(file, JSON.stringify(ports));
-  return ports;
+  await requireFreePort(app);
 }
 
 /** @throws Error in one sentence when the app cannot have the port. */
-export async function requireFreePort(port: number): Promise<void> {
-  const reason = port === 0 ? undefined : await whyUnusable(port);
-  if (reason !== undefined) throw new Error(`${reason}.`);
+async function requireFreePort(port: number): Promise<void> {
+  const obstacle = port === 0 ? undefined : await whyUnusable(port);
+  if (obstacle) throw new Error(`${obstacle.what}: ${obstacle.remedy}.`);
 }
 
 /**
@@ -73,30 +106,37 @@ export async function freePort(): Promise<number> {
   throw new Error('There is no free port.');
 }
 
-async function whyUnusable(port: number): Promise<string | undefined> {
-  const reason = await whyTaken(port);
-  if (reason !== undefined) return reason;
+/** Why a port cannot be used, and what helps if it may be another one. */
+interface Obstacle {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+async function whyUnusable(port: number): Promise<Obstacle | undefined> {
+  const obstacle = await whyTaken(port);
+  if (obstacle !== undefined) return obstacle;
   // `fetch` has the browsers' list of the ports of other protocols, such as 6000, and refuses them before it connects.
   const { cause } = await fetch(`http://127.0.0.1:${port}`).then(
     () => new Error(),
     (error: Error) => error,
   );
   return (cause as Error | undefined)?.message === 'bad port'
-    ? `Browsers refuse port ${port}: set PORT to another one`
+    ? { what: `Browsers refuse port ${port}`, remedy: 'set PORT to another one' }
     : undefined;
 }
 
-/** Tries to listen on both addresses of `localhost`. @returns a sentence when one of them cannot be had. */
-async function whyTaken(port: number): Promise<string | undefined> {
+/** Tries to listen on both addresses of `localhost`. */
+async function whyTaken(port: number): Promise<Obstacle | undefined> {
   for (const host of ['127.0.0.1', '::1'] as const) {
     const server = createServer();
     try {
       await startListening(server, port, host);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to a free one`;
-      if (code === 'EACCES') return `Port ${port} needs rights that you do not have: set PORT to one from 1024 on`;
-      return `Port ${port} cannot be used: ${message}`;
+      if (code === 'EADDRINUSE') return { what: `Port ${port} is in use`, remedy: 'set PORT to a free one' };
+      if (code === 'EACCES')
+        return { what: `Port ${port} needs rights that you do not have`, remedy: 'set PORT to one from 1024 on' };
+      return { what: `Port ${port} cannot be used (${message})`, remedy: 'set PORT to another one' };
     }
     if (server.listening) await once(server.close(), 'close');
   }

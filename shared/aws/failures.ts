@@ -34,11 +34,23 @@ const UNREACHABLE = new Set([
   'EAI_AGAIN',
 ]);
 
-/** True when AWS could not serve the call now: AWS throttled it, failed, was unreachable or was too slow. False when AWS refused it. */
+/**
+ * True when AWS refused the call because its clock and ours differ, for example after a step of one of them. The SDK learns the difference
+ * from each answer, so the next call is signed by AWS's clock. The name is also that of a signature by a wrong key, which stays wrong.
+ */
+function isClockStep({ name, message }: Error): boolean {
+  if (name === 'RequestTimeTooSkewed') return true;
+  return name === 'InvalidSignatureException' && /^Signature (expired|not yet current)/.test(message);
+}
+
+/**
+ * True when AWS could not serve the call now: AWS throttled it, failed, was unreachable or was too slow, or its clock differs. False when
+ * AWS refused it for good.
+ */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata, $retryable } = error as SdkError;
-  if ($retryable !== undefined || THROTTLES.has(name)) return true;
+  if ($retryable !== undefined || THROTTLES.has(name) || isClockStep(error)) return true;
   if (UNREACHABLE.has(name) || (code !== undefined && UNREACHABLE.has(code))) return true;
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }

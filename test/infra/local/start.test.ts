@@ -77,6 +77,7 @@ describe('a start', () => {
   let port: string;
   let environment: Record<string, string>;
   let first: Started;
+  let second: Started;
   let key: string;
 
   beforeAll(async () => {
@@ -158,17 +159,46 @@ describe('a start', () => {
     await gone;
     await expect.poll(() => processesOn(dataDir)).toEqual([]);
 
-    const second = await ready(environment);
+    second = await ready(environment);
     expect(second.urls).toEqual(first.urls);
     const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
     expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
     const link = await fetch(String(records[0]?.body.url));
     expect((await link.arrayBuffer()).byteLength).toBe(large.length);
+  });
 
+  test('goes on without its log when nobody reads the log any more, and ends in order', async () => {
+    second.child.stdout?.destroy();
+    const list = () => client(second.urls.base_url, { key }).request('GET', '/files');
+    // Each of them is a line of the log.
+    for (let request = 0; request < 3; request++) expect((await list()).status).toBe(200);
     const ended = once(second.child, 'exit');
     second.child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     await expect.poll(() => processesOn(dataDir)).toEqual([]);
+  });
+
+  test.each([
+    ['ports.json', 'ports.json is damaged: restore it, or remove it to choose the ports anew'],
+    ['dynamodb/access-key-id', 'dynamodb/access-key-id is damaged: write into it what the name of the database'],
+  ])('fails with one sentence when a kill has left an empty %s', async (name, sentence) => {
+    const path = join(dataDir, name);
+    const content = await readFile(path);
+    await writeFile(path, '');
+    const { code, stderr } = await failedStart(environment);
+    await writeFile(path, content);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(`^${dataDir}/${sentence}[^\n]*\n$`) });
+  });
+
+  test('fails while another program has the port to which the links lead', async () => {
+    const { port: cdn } = new URL(first.urls.cdn_url);
+    const other = createServer().listen(Number(cdn), '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    expect(await failedStart(environment)).toEqual({
+      code: 1,
+      stderr: `Port ${cdn} is in use, but the links of the files in DATA_DIR lead to that port: free it.\n`,
+    });
   });
 });
 

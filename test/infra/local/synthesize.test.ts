@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
@@ -21,6 +21,18 @@ describe('npm start synthesizes', () => {
   afterAll(async () => {
     vi.unstubAllEnvs();
     await rm(directory, { recursive: true, force: true });
+  });
+
+  test('the synthesizer of a start that was killed may still be writing', async () => {
+    const write = async () => {
+      for (let file = 0; file < 500; file++) {
+        await mkdir(join(output, 'asset'), { recursive: true });
+        await writeFile(join(output, 'asset', String(file)), '').catch((error) => expect(error.code).toBe('ENOENT'));
+      }
+    };
+    // The output folder is emptied, and nothing more is done.
+    const stopped = synthesize(output, AbortSignal.abort());
+    await Promise.all([write(), expect(stopped).rejects.toThrow('aborted')]);
   });
 
   test('npm start synthesizes the stage local, whatever stage an operator has named for AWS, and has no firewall', async () => {

@@ -2,7 +2,7 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { credentialsOf, type Principal } from '../../../local-aws/aws-front/principals.ts';
 import { signRequest } from '../../../local-aws/aws-front/signature.ts';
 import { ACCOUNT, ADMIN, allow, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
@@ -71,6 +71,19 @@ test('a call with temporary credentials and their session token is answered', as
   expect((await failureOf(getItem(SESSION))).name).toBe('ResourceNotFoundException');
   expect((await whoAmI(SESSION)).Arn).toContain('assumed-role/session/');
 });
+
+test.each([-10, 10])(
+  'calls go on being answered when the clock of the machine steps by %i minutes',
+  async (minutes) => {
+    const caller = new STSClient({ endpoint: front.endpoint, ...ACCOUNT, credentials: ADMIN, maxAttempts: 1 });
+    const call = async () => (await caller.send(new GetCallerIdentityCommand())).Arn;
+    const arn = await call();
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
+    // A client learns the time from each answer, and signs the next call with it.
+    expect([await call(), await call(), await call()]).toEqual([arn, arn, arn]);
+  },
+);
 
 test('a session token that the signature does not cover is refused', async () => {
   const signed = await signRequest({ method: 'GET', url: `/${BUCKET}/key`, headers: { host } }, WITHOUT_TOKEN, {

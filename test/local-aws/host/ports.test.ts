@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listenOnLocalhost } from '../../../local-aws/host/http-server.ts';
 import { choosePorts, freePort } from '../../../local-aws/host/ports.ts';
 
@@ -18,10 +18,12 @@ const LOOPBACKS = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses?.map(({ address }) => address) ?? [])
   .filter((address) => ['127.0.0.1', '::1'].includes(address));
 
-async function occupy(port: number, address = '127.0.0.1'): Promise<void> {
+/** @returns what frees the port. */
+async function occupy(port: number, address = '127.0.0.1'): Promise<() => Promise<unknown>> {
   const server = createServer().listen(port, address);
   servers.push(server);
   await once(server, 'listening');
+  return () => once(server.close(), 'close');
 }
 
 const dataDir = () => mkdtemp(join(tmpdir(), 'ports-'));
@@ -36,14 +38,41 @@ test('the other ports follow the port of the app, and stay the same at the next 
   expect(await choosePorts(app, directory)).toEqual(ports);
 });
 
-test('a port that another process has taken is replaced', async () => {
-  const directory = await dataDir();
+test('at the first start, a port that another process has is replaced', async () => {
   const app = await freePort();
-  const ports = await choosePorts(app, directory);
-  await occupy(ports.cdn);
-  const next = await choosePorts(app, directory);
-  expect(next.cdn).not.toBe(ports.cdn);
-  expect(next.identityProvider).toBe(ports.identityProvider);
+  await occupy(app + 1);
+  expect((await choosePorts(app, await dataDir())).cdn).toBeGreaterThan(app + 1);
+});
+
+describe('a later start', () => {
+  let directory: string;
+  let first: Awaited<ReturnType<typeof choosePorts>>;
+  beforeEach(async () => {
+    directory = await dataDir();
+    first = await choosePorts(await freePort(), directory);
+  });
+
+  test.each([
+    ['cdn', 'the links of the files in DATA_DIR lead to that port'],
+    ['identityProvider', 'the accounts in DATA_DIR need the identity provider at that port'],
+    ['aws', 'the addresses for direct uploads that were given out lead to that port'],
+  ] as const)('is refused while another program has the port %s, and has it again afterwards', async (server, why) => {
+    const port = first[server];
+    const kept = await readFile(join(directory, 'ports.json'), 'utf8');
+    const end = await occupy(port);
+    // The app's port says nothing of the others.
+    for (const app of [first.app, await freePort(), 0])
+      await expect(choosePorts(app, directory)).rejects.toThrow(`Port ${port} is in use, but ${why}: free it.`);
+    await expect(choosePorts(port, directory)).rejects.toThrow(`PORT must not be ${port}, because ${why}: set PORT`);
+    expect(await readFile(join(directory, 'ports.json'), 'utf8')).toBe(kept);
+    await end();
+    expect(await choosePorts(first.app, directory)).toEqual(first);
+  });
+
+  test('has the same ports with another port of the app', async () => {
+    const { app, ...kept } = await choosePorts(0, directory);
+    expect([app, kept]).toEqual([expect.any(Number), { ...first, app: undefined }]);
+  });
 });
 
 test.each(LOOPBACKS)('a port of the app that another program has at %s is an error', async (address) => {
@@ -76,14 +105,6 @@ test.each(LOOPBACKS)('a server on localhost answers at %s, and its end ends the 
   await close();
   await closed;
   await occupy(port, address);
-});
-
-test('the former port of the identity provider must be free, because every account depends on that port', async () => {
-  const directory = await dataDir();
-  const app = await freePort();
-  const { identityProvider } = await choosePorts(app, directory);
-  await occupy(identityProvider);
-  await expect(choosePorts(app, directory)).rejects.toThrow(`Port ${identityProvider} is in use, but the accounts`);
 });
 
 test('the port 0 takes free ports for all servers', async () => {

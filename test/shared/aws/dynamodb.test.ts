@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -122,6 +122,19 @@ test('after a lost connection a call is tried again, but not by the client that 
     proxy.calls.length = 0;
     await expect(client.send(command)).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(proxy.calls).toHaveLength(attempts);
+  }
+});
+
+test.each([
+  ['Signature expired: 20261126T120000Z is now earlier than 20261126T120500Z', 'service_unavailable'],
+  ['Signature not yet current: 20261126T121000Z is still later than 20261126T120500Z', 'service_unavailable'],
+  ['The request signature we calculated does not match the signature you provided.', undefined],
+])('after a step of the clock another attempt may succeed, unlike with a wrong key: %s', async (Message, code) => {
+  const command = new GetCommand({ TableName, Key: { id: crypto.randomUUID() } });
+  proxy.setFault(() => dynamoDbError('InvalidSignatureException', { Message }));
+  for (const client of [dynamoDb, dynamoDbOnce]) {
+    const error = await client.send(command).catch((thrown) => thrown);
+    expect([error.code, (error.cause ?? error).name]).toEqual([code, 'InvalidSignatureException']);
   }
 });
 
