@@ -6,7 +6,10 @@ import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { everyRoute } from './every-route.ts';
 
-/** While the database is frozen or dead, every route answers in time; when it is back, every route works again, without a restart. A dead one is started again, with all that it acknowledged. */
+/**
+ * While the database is frozen or dead, every route answers in time; when it is back, every route works again, without a restart. A dead
+ * one is started again, with all that it acknowledged.
+ */
 
 let dataDir: string;
 let engine: Awaited<ReturnType<typeof startDynamoDbLocal>>;
