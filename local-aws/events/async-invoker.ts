@@ -91,7 +91,7 @@ export function createAsyncInvoker(options: {
   const deliver = async (functionArn: string, payload: string, invoker: Invoker) => {
     const { retries, maxAgeSeconds, destination } = configs.get(functionArn) ?? INVOKE_DEFAULTS;
     const requestId = randomUUID();
-    const tooOldAt = Date.now() + maxAgeSeconds * 1_000;
+    const tooOldAt = performance.now() + maxAgeSeconds * 1_000;
     let outcome: Outcome;
     let [attempts, throttles] = [0, 0];
     for (;;) {
@@ -103,7 +103,7 @@ export function createAsyncInvoker(options: {
         outcome === 'throttled'
           ? Math.min(THROTTLED.longestMs, THROTTLED.firstMs * 2 ** (throttles - 1))
           : (retryDelaysMs[attempts - 1] ?? retryDelaysMs.at(-1) ?? 0);
-      if (Date.now() + delayMs > tooOldAt) break;
+      if (performance.now() + delayMs > tooOldAt) break;
       await pause(delayMs, closing.signal);
       if (closing.signal.aborted) return;
     }

@@ -58,7 +58,7 @@ export function createLambdaService(options: {
   const endIdleEnvironments = (now: number) => {
     for (const pool of pools.values()) pool.endIdle(now);
   };
-  const clock = setInterval(() => endIdleEnvironments(Date.now()), IDLE_CHECK_MS).unref();
+  const clock = setInterval(() => endIdleEnvironments(performance.now()), IDLE_CHECK_MS).unref();
   return {
     async invoke({ functionArn, payload, invoker, requestId = randomUUID(), traceId = newTraceId() }) {
       const pool = poolOf(functionArn);
@@ -103,7 +103,7 @@ const IDLE_CHECK_MS = 5_000;
 
 interface IdleEnvironment {
   readonly environment: ExecutionEnvironment;
-  /** When it became idle, in epoch milliseconds. */
+  /** When it became idle, by `performance.now`, which nobody sets back. */
   readonly since: number;
 }
 
@@ -138,7 +138,7 @@ class FunctionPool {
       return await environment.run(invocation);
     } finally {
       this.#busy.delete(environment);
-      if (environment.isAlive) this.#idle.push({ environment, since: Date.now() });
+      if (environment.isAlive) this.#idle.push({ environment, since: performance.now() });
       this.#waiting.shift()?.();
     }
   }
