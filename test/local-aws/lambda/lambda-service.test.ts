@@ -283,6 +283,8 @@ describe('a function that fails', () => {
     const { send, log } = await lambdaWith(FAILS);
     expect(errorOf(await send({ how }))).toMatchObject(expected);
     expect(log.join()).toContain(expected.errorType);
+    // Not the text of the worker, which would be in each line of the stack.
+    expect(log.join()).not.toContain('data:');
     expect(resultOf(await send({}))).toBe('fine');
   });
 
