@@ -31,11 +31,12 @@ export interface LambdaService {
    * @throws Error when there is none, or more than one.
    */
   find(name: string): FunctionConfig;
+  has(functionArn: string): boolean;
   /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;
   /**
    * Ends the environments that have been idle for longer than {@link IDLE_MS}. The clock does this every few seconds.
-   * @param now  epoch milliseconds.
+   * @param now  by `performance.now`.
    */
   endIdleEnvironments(now: number): void;
   close(): Promise<void>;
@@ -76,6 +77,7 @@ export function createLambdaService(options: {
       if (found.length === 1 && found[0]) return found[0];
       throw new Error(`${found.length} functions have the name "${name}"`);
     },
+    has: (functionArn) => pools.has(functionArn),
     killEnvironments: (functionArn) => poolOf(functionArn).kill(),
     endIdleEnvironments,
     async close() {

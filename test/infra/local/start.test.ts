@@ -13,6 +13,7 @@ import { freePort } from '../../../local-aws/host/ports.ts';
 import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import { client } from '../../support/client.ts';
 import { inherited } from '../../support/inherited.ts';
+import { askForTicket, put } from '../../support/lanes.ts';
 import { processesOn } from '../../support/start-process.ts';
 
 /** Runs `npm start` as a process, and checks its output, its addresses and how it ends. */
@@ -67,6 +68,10 @@ async function ready(environment: Record<string, string>): Promise<Started> {
     printed.on('close', () => reject(new Error(errors.join('\n'))));
   });
   return { child, urls: await urls, lines, errors };
+}
+
+interface Page {
+  readonly items?: readonly { readonly name: string }[];
 }
 
 /** The id of the process of the database. */
@@ -173,6 +178,9 @@ describe('a start', () => {
     const names = ['first.bin', 'second.bin', 'third.bin'];
     const records = await Promise.all(names.map((name) => uploads.upload(name, name === 'first.bin' ? large : name)));
     expect(records.map(({ status }) => status)).toEqual([201, 201, 201]);
+    // Bytes that arrive at the last moment become a file after the next start, without their client.
+    const { body: ticket } = await askForTicket(uploads, 'fourth.bin', 5);
+    expect(await put(ticket, 'hello')).toBe(200);
     const gone = once(first.child, 'exit');
     first.child.kill('SIGKILL');
     await gone;
@@ -180,8 +188,12 @@ describe('a start', () => {
 
     const second = await ready(environment);
     expect(second.urls).toEqual(first.urls);
-    const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
-    expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
+    const namesNow = async () => {
+      const { body } = await client(second.urls.base_url, { key }).request<Page>('GET', '/files?search=.bin');
+      return body.items?.map(({ name }) => name).sort();
+    };
+    expect(await namesNow()).toEqual(expect.arrayContaining(names));
+    await expect.poll(namesNow).toEqual([...names, 'fourth.bin'].sort());
     const link = await fetch(String(records[0]?.body.url));
     expect((await link.arrayBuffer()).byteLength).toBe(large.length);
 
