@@ -256,7 +256,7 @@ describe('contract: download', () => {
     },
   );
 
-  test.each([100_000, 2_000_000])('a link whose file of %i bytes was cut on the disk is an error', async (size) => {
+  test.each([100_000, 2_000_000])('a link is 503 when its file of %i bytes was cut on the disk', async (size) => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => said.mockRestore());
     const url = await link('cut.bin', 'x'.repeat(size), 'a/b');
