@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import type { BucketConfig } from './buckets/read-buckets.ts';
 import { type AsyncInvoker, createAsyncInvoker, readInvokeConfigs } from './events/async-invoker.ts';
 import { createEventBus, type EventBus, readRules } from './events/event-bus.ts';
+import { openEventQueue } from './events/event-queue.ts';
 import {
   type FunctionConfig,
   readFunctions,
@@ -28,6 +30,8 @@ export function createCompute(options: {
   readonly deployment: Deployment;
   readonly buckets: readonly BucketConfig[];
   readonly awsEndpoint: string;
+  /** Keeps the events that are not handled yet. */
+  readonly dataDir: string;
   /** Values of variables of functions, in place of the template's. Variables that the template does not give are ignored. */
   readonly environment: Readonly<Record<string, string>>;
   readonly onLog: LogListener;
@@ -45,7 +49,8 @@ export function createCompute(options: {
   const mayInvoke = readPermissions(deployment);
   const lambda = createLambdaService({ functions, mayInvoke, surroundings, onLog });
   const configs = readInvokeConfigs(deployment);
-  const invoker = createAsyncInvoker({ lambda, configs, onLog, ...(retryDelaysMs && { retryDelaysMs }) });
+  const queue = openEventQueue(join(options.dataDir, 'events'));
+  const invoker = createAsyncInvoker({ lambda, configs, queue, onLog, ...(retryDelaysMs && { retryDelaysMs }) });
   const bus = createEventBus({
     rules: readRules(deployment),
     bucketsWithEvents: new Set(buckets.filter(({ hasEvents }) => hasEvents).map(({ name }) => name)),

@@ -121,6 +121,7 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
     deployment,
     buckets,
     awsEndpoint: `http://127.0.0.1:${ports.aws}`,
+    dataDir: options.dataDir,
     environment: options.environment ?? {},
     onLog,
     isClockRunning: options.isClockRunning ?? false,
@@ -143,6 +144,7 @@ async function start(options: ServiceOptions, started: Closable[]): Promise<Omit
   started.push(origins);
   await startEdges(options, opened, origins, started);
   started.push(await writeOperatorFile(options.dataDir, { operator, endpoint: front.endpoint, region: REGION }));
+  compute.invoker.resume();
   return toLocalService(opened, { identityProvider, compute, front, origins });
 }
 

@@ -48,7 +48,11 @@ async function start(port: number, dataDir: string): Promise<void> {
   console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
   const assembly = join(dataDir, 'cdk.out');
   const [engine, { startService }] = await Promise.all([
-    startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb'), buckets: join(dataDir, 's3') }),
+    startDynamoDbLocal({
+      dataDir: join(dataDir, 'dynamodb'),
+      buckets: join(dataDir, 's3'),
+      onLost: (error) => stopping.signal.aborted || fail(error),
+    }),
     // Loading this module takes a second, so the import begins only after the checks above, at the same time as the other steps.
     import('../../local-aws/service.ts'),
     synthesize(assembly, stopping.signal),

@@ -8,9 +8,9 @@ export interface CacheEntry {
   readonly status: number;
   readonly headers: HeaderMap;
   readonly body: Buffer;
-  /** When the origin sent it or last confirmed it. */
-  readonly storedAt: Date;
-  readonly freshUntil: Date;
+  /** When the origin sent it or last confirmed it, by {@link FetchContext.elapsedMs}. */
+  readonly storedAtMs: number;
+  readonly freshUntilMs: number;
 }
 
 /**
@@ -66,10 +66,10 @@ export function cacheKey(viewer: ViewerRequest, { cachePolicy }: CacheBehavior, 
 export function answerFromEntry(
   entry: CacheEntry,
   viewer: ViewerRequest,
-  now: Date,
+  elapsedMs: number,
 ): { status: number; headers: HeaderMap; body: Buffer } {
   const headers: HeaderMap = new Map(entry.headers);
-  const ageSeconds = Math.floor((now.getTime() - entry.storedAt.getTime()) / 1_000);
+  const ageSeconds = Math.floor((elapsedMs - entry.storedAtMs) / 1_000);
   if (ageSeconds > 0) headers.set('age', [String(ageSeconds)]);
   if (entry.status !== 200) return { status: entry.status, headers, body: entry.body };
 

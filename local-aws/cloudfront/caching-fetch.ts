@@ -24,6 +24,8 @@ export interface FetchContext {
   readonly cache: Cache;
   readonly client: OriginClient;
   readonly now: () => Date;
+  /** Measures the age of cached answers. Nobody sets this clock back, so no answer stays for longer than it may. */
+  readonly elapsedMs: () => number;
 }
 
 /** One request that the cache may answer. */
@@ -46,17 +48,17 @@ export async function cachingFetch(
 
   const key = cacheKey(viewer, behavior, origin);
   const entry = context.cache.get(key);
-  const now = context.now();
-  if (entry && now < entry.freshUntil) {
-    return { ...answerFromEntry(entry, viewer, now), source: entry.status < 400 ? 'Hit' : 'Error' };
+  const elapsedMs = context.elapsedMs();
+  if (entry && elapsedMs < entry.freshUntilMs) {
+    return { ...answerFromEntry(entry, viewer, elapsedMs), source: entry.status < 400 ? 'Hit' : 'Error' };
   }
   const isValidating = entry !== undefined && addValidators(request, entry);
   const answer = await relay(context, viewer, origin, request);
   const lookup = { context, key, viewer, behavior };
   if (isValidating && answer.status === 304) return refresh(lookup, entry, answer);
-  if (answer.status >= 500 && entry?.status === 200 && isServedOnError(entry.headers, entry.freshUntil, now)) {
+  if (answer.status >= 500 && entry?.status === 200 && isServedOnError(entry.headers, elapsedMs - entry.freshUntilMs)) {
     if (!Buffer.isBuffer(answer.body)) answer.body.resume();
-    return { ...answerFromEntry(entry, viewer, now), source: 'Hit' };
+    return { ...answerFromEntry(entry, viewer, elapsedMs), source: 'Hit' };
   }
   return keep(lookup, answer, request.headers.has('range'));
 }
@@ -97,17 +99,17 @@ function addValidators(request: OriginRequest, entry: CacheEntry): boolean {
 /** Refreshes an entry that the origin confirmed by a 304. */
 function refresh({ context, key, viewer, behavior }: Lookup, entry: CacheEntry, answer: Answer): Answer {
   if (!Buffer.isBuffer(answer.body)) answer.body.resume();
-  const now = context.now();
+  const elapsedMs = context.elapsedMs();
   // RFC 9111, 3.2: the fields of a 304 replace the cached ones, except those that describe the body.
   const headers: HeaderMap = new Map(entry.headers);
   for (const [name, values] of answer.headers) {
     if (name !== 'content-length' && name !== 'content-type') headers.set(name, values);
   }
-  const seconds = lifetimeSeconds(200, headers, behavior.cachePolicy, now);
-  const fresh = { ...entry, headers, storedAt: now, freshUntil: later(now, seconds ?? 0) };
+  const seconds = lifetimeSeconds(200, headers, behavior.cachePolicy, context.now());
+  const fresh = { ...entry, headers, storedAtMs: elapsedMs, freshUntilMs: elapsedMs + (seconds ?? 0) * 1_000 };
   if (seconds === undefined) context.cache.delete(key);
   else context.cache.set(key, fresh);
-  return { ...answerFromEntry(fresh, viewer, now), source: 'RefreshHit' };
+  return { ...answerFromEntry(fresh, viewer, elapsedMs), source: 'RefreshHit' };
 }
 
 /**
@@ -115,7 +117,7 @@ function refresh({ context, key, viewer, behavior }: Lookup, entry: CacheEntry, 
  * @param isPart  whether the request to the origin had a range.
  */
 async function keep({ context, key, viewer, behavior }: Lookup, answer: Answer, isPart: boolean): Promise<Answer> {
-  const now = context.now();
+  const [now, elapsedMs] = [context.now(), context.elapsedMs()];
   const seconds =
     answer.status < 400
       ? lifetimeSeconds(answer.status, answer.headers, behavior.cachePolicy, now)
@@ -133,19 +135,15 @@ async function keep({ context, key, viewer, behavior }: Lookup, answer: Answer, 
     status: answer.status,
     headers: answer.headers,
     body,
-    storedAt: now,
-    freshUntil: later(now, seconds),
+    storedAtMs: elapsedMs,
+    freshUntilMs: elapsedMs + seconds * 1_000,
   };
   context.cache.set(key, entry);
-  return { ...answer, ...answerFromEntry(entry, viewer, now) };
+  return { ...answer, ...answerFromEntry(entry, viewer, elapsedMs) };
 }
 
 function errorSeconds({ distribution }: FetchContext, { status, headers }: Answer, now: Date): number | undefined {
   const rule = distribution.errorRules.get(status);
   const minTtlSeconds = rule?.cachingMinTtlSeconds ?? DEFAULT_ERROR_CACHING_SECONDS;
   return errorLifetimeSeconds({ status, headers, minTtlSeconds, hasPage: rule?.page !== undefined }, now);
-}
-
-function later(date: Date, seconds: number): Date {
-  return new Date(date.getTime() + seconds * 1_000);
 }

@@ -63,9 +63,9 @@ export function errorLifetimeSeconds(
  * True when CloudFront serves an object although its lifetime is over, because the origin fails. Without `stale-if-error` it does so for as
  * long as it has the object. Source: CloudFront Developer Guide, "How CloudFront processes HTTP 4xx and 5xx status codes from your origin".
  */
-export function isServedOnError(headers: HeaderMap, expiredAt: Date, now: Date): boolean {
+export function isServedOnError(headers: HeaderMap, expiredForMs: number): boolean {
   const seconds = cacheControl(headers).get('stale-if-error');
-  return seconds === undefined || now.getTime() < expiredAt.getTime() + Number(seconds) * 1_000;
+  return seconds === undefined || expiredForMs < Number(seconds) * 1_000;
 }
 
 function clamp(seconds: number, { minTtlSeconds, maxTtlSeconds }: CachePolicy): number {

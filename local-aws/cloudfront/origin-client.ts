@@ -114,13 +114,16 @@ function exchange(
   { body, timeoutSeconds }: { body?: IncomingMessage | undefined; timeoutSeconds: number },
 ): Promise<OriginAnswer> {
   return new Promise((resolve, reject) => {
-    let isAnswered = false;
-    // Measures silence in both directions until the answer starts. After that a slow viewer may take its time.
-    out.setTimeout(timeoutSeconds * 1_000, () => {
-      if (!isAnswered) out.destroy(new OriginFailure(504, undefined));
+    let answered: IncomingMessage | undefined;
+    // Measures silence in both directions. A slow viewer may take its time: then a part of the answer waits for it.
+    // Source: CloudFront Developer Guide, "Response timeout": it also limits the time between two packets of an answer.
+    out.setTimeout(timeoutSeconds * 1_000).on('timeout', () => {
+      if (!answered) out.destroy(new OriginFailure(504, undefined));
+      else if (answered.readableLength === 0) answered.destroy(new OriginFailure(504, undefined));
+      else out.setTimeout(timeoutSeconds * 1_000);
     });
     out.on('response', (answer) => {
-      isAnswered = true;
+      answered = answer;
       body?.unpipe(out);
       // When the origin has answered before the end of the request body, the connection cannot be used again.
       if (body) answer.once('close', () => out.writableFinished || out.destroy());

@@ -97,7 +97,7 @@ interface DistributionOptions {
   readonly onRequest?: (request: AnsweredRequest) => void;
   readonly onExchange?: (exchange: Exchange) => void;
   readonly writeAccessLine?: WriteAccessLine;
-  /** The clock that cache lifetimes and signatures use. */
+  /** The clock of cache lifetimes and signatures, in place of those of the machine. */
   readonly clock?: () => Date;
 }
 
@@ -109,12 +109,14 @@ const HEAD_MAX_BYTES = 32_768;
  * @throws Error naming a part of the configuration that the local CloudFront does not implement.
  */
 export async function startDistribution(options: DistributionOptions): Promise<Listening> {
-  const now = options.clock ?? (() => new Date());
+  const { clock } = options;
+  const now = clock ?? (() => new Date());
   const context: FetchContext = {
     distribution: readDistribution(options.distribution, options.resources),
     cache: memoryCache(),
     client: originClient(options.resolveOrigin, now),
     now,
+    elapsedMs: clock ? () => clock().getTime() : () => performance.now(),
   };
   const answering = new WeakMap<Socket, ServerResponse>();
   const serve = (message: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {

@@ -3,6 +3,7 @@ import { ASYNC_PAYLOAD_MAX_BYTES, InvocationRefused, type LogListener } from '..
 import type { InvokeRequest, Invoker, LambdaService } from '../lambda/lambda-service.ts';
 import type { Deployment } from '../template/deployment.ts';
 import { readProperties } from '../template/read-properties.ts';
+import type { EventQueue, QueuedEvent } from './event-queue.ts';
 
 /** How often an event is retried when its function fails, and where it is sent in the end. */
 interface InvokeConfig {
@@ -52,14 +53,14 @@ interface FailedEvent {
 }
 
 export interface AsyncInvoker {
-  /**
-   * Queues an event for a function and returns at once. The event is only in memory, so it is lost when this process dies; on
-   * AWS it would survive.
-   */
+  /** Queues an event for a function and returns at once. */
   send(functionArn: string, payload: string, invoker: Invoker): void;
+  /** Delivers the events that an earlier process has left in the queue, maybe a second time, as AWS may do with any event. */
+  resume(): void;
   /** Resolves when no event is running or waiting for a retry. */
   idle(): Promise<void>;
   readonly failed: readonly FailedEvent[];
+  /** Delivers nothing more. What was not handled yet stays in the queue. */
   close(): void;
 }
 
@@ -75,48 +76,68 @@ const RETRY_DELAYS_MS = [60_000, 120_000];
  */
 const THROTTLED = { firstMs: 1_000, longestMs: 300_000 };
 
-/** Asynchronous invocation: retries an event when its function fails, and in the end records it as failed. */
+/** Asynchronous invocation: keeps an event in the queue until it is handled, retries an event when its function fails, and in the end records it as failed. */
 export function createAsyncInvoker(options: {
   readonly lambda: LambdaService;
   readonly configs: ReadonlyMap<string, InvokeConfig>;
+  readonly queue: EventQueue;
   readonly onLog: LogListener;
   /** The delays between the tries. Tests make them short. */
   readonly retryDelaysMs?: readonly number[];
 }): AsyncInvoker {
-  const { lambda, configs, onLog, retryDelaysMs = RETRY_DELAYS_MS } = options;
+  const { lambda, configs, queue, onLog, retryDelaysMs = RETRY_DELAYS_MS } = options;
   const failed: FailedEvent[] = [];
   const running = new Set<Promise<void>>();
   const closing = new AbortController();
 
-  const deliver = async (functionArn: string, payload: string, invoker: Invoker) => {
+  const deliver = async ({ functionArn, payload, invoker, requestId }: QueuedEvent) => {
     const { retries, maxAgeSeconds, destination } = configs.get(functionArn) ?? INVOKE_DEFAULTS;
-    const requestId = randomUUID();
-    const tooOldAt = Date.now() + maxAgeSeconds * 1_000;
+    const tooOldAt = performance.now() + maxAgeSeconds * 1_000;
     let outcome: Outcome;
     let [attempts, throttles] = [0, 0];
     for (;;) {
       outcome = await tryOnce(lambda, { functionArn, payload, invoker, requestId });
       if (outcome === 'throttled') throttles += 1;
       else attempts += 1;
+      if (outcome !== 'throttled' && outcome.failure === '') break;
+      if (closing.signal.aborted) return;
       if (outcome !== 'throttled' && (outcome.isFinal || attempts > retries)) break;
       const delayMs =
         outcome === 'throttled'
           ? Math.min(THROTTLED.longestMs, THROTTLED.firstMs * 2 ** (throttles - 1))
           : (retryDelaysMs[attempts - 1] ?? retryDelaysMs.at(-1) ?? 0);
-      if (Date.now() + delayMs > tooOldAt) break;
+      if (performance.now() + delayMs > tooOldAt) break;
       await pause(delayMs, closing.signal);
       if (closing.signal.aborted) return;
     }
+    queue.remove(requestId);
     const failure = outcome === 'throttled' ? 'the event is too old' : outcome.failure;
     if (failure === '') return;
     failed.push({ functionArn, payload, attempts, failure, ...(destination && { destination }) });
     onLog({ function: lambda.find(functionArn).label, line: `gave up on event ${requestId}: ${failure}` });
   };
 
+  const start = (event: QueuedEvent) => {
+    const delivery = deliver(event).finally(() => running.delete(delivery));
+    running.add(delivery);
+  };
+
   return {
     send(functionArn, payload, invoker) {
-      const delivery = deliver(functionArn, payload, invoker).finally(() => running.delete(delivery));
-      running.add(delivery);
+      const event = { requestId: randomUUID(), functionArn, payload, invoker };
+      try {
+        queue.add(event);
+      } catch (error) {
+        // On a full disk, the event is only in memory.
+        onLog({ function: lambda.find(functionArn).label, line: `event ${event.requestId} is not on disk: ${error}` });
+      }
+      start(event);
+    },
+    resume() {
+      for (const event of queue.former) {
+        if (lambda.has(event.functionArn)) start(event);
+        else queue.remove(event.requestId);
+      }
     },
     async idle() {
       while (running.size > 0) await Promise.all(running);

@@ -108,10 +108,11 @@ const grantEverything: NonNullable<Configuration['loadExistingGrant']> = async (
  * ends has to be started again. (The library has such a store, too, but warns against it at every start.)
  */
 function memoryAdapter(): AdapterFactory {
+  /** `expiresAt` is by `performance.now`, which nobody sets back. */
   const records = new Map<string, { payload: AdapterPayload; expiresAt: number }>();
   const read = (key: string): AdapterPayload | undefined => {
     const record = records.get(key);
-    return record && record.expiresAt > Date.now() ? record.payload : undefined;
+    return record && record.expiresAt > performance.now() ? record.payload : undefined;
   };
   const findBy = (model: string, property: 'uid' | 'userCode', value: string) => {
     const entries = [...records].filter(([key]) => key.startsWith(`${model}:`));
@@ -122,9 +123,9 @@ function memoryAdapter(): AdapterFactory {
     return {
       upsert: async (id, payload, expiresIn) => {
         for (const [key, { expiresAt }] of records) {
-          if (expiresAt <= Date.now()) records.delete(key);
+          if (expiresAt <= performance.now()) records.delete(key);
         }
-        records.set(keyOf(id), { payload, expiresAt: Date.now() + (expiresIn ?? 3_600) * 1_000 });
+        records.set(keyOf(id), { payload, expiresAt: performance.now() + (expiresIn ?? 3_600) * 1_000 });
       },
       find: async (id) => read(keyOf(id)),
       findByUid: async (uid) => findBy(model, 'uid', uid),

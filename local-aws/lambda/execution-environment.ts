@@ -22,9 +22,12 @@ const INIT_SECONDS = 10;
  */
 const YOUNG_GENERATION_MB = 16;
 
-/** The worker, compiled to JavaScript once. Node would compile it in each thread, which takes as long as loading the function. */
+/**
+ * The worker, compiled to JavaScript once. Node would compile it in each thread, which takes as long as loading the function. The comment
+ * names the code in stacks, which would otherwise have the whole URL in each of their lines.
+ */
 const { code } = transformSync(readFileSync(join(import.meta.dirname, 'worker.ts'), 'utf8'), { loader: 'ts' });
-const WORKER = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+const WORKER = new URL(`data:text/javascript,${encodeURIComponent(`${code}\n//# sourceURL=lambda/worker.ts`)}`);
 // Without this, the process and the thread of the compiler would stay, and take 20 MB.
 void stop();
 

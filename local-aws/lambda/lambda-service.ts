@@ -31,11 +31,12 @@ export interface LambdaService {
    * @throws Error when there is none, or more than one.
    */
   find(name: string): FunctionConfig;
+  has(functionArn: string): boolean;
   /** Ends the environments of a function, even in the middle of an event, as AWS may at any time. */
   killEnvironments(functionArn: string): Promise<void>;
   /**
    * Ends the environments that have been idle for longer than {@link IDLE_MS}. The clock does this every few seconds.
-   * @param now  epoch milliseconds.
+   * @param now  by `performance.now`.
    */
   endIdleEnvironments(now: number): void;
   close(): Promise<void>;
@@ -58,7 +59,7 @@ export function createLambdaService(options: {
   const endIdleEnvironments = (now: number) => {
     for (const pool of pools.values()) pool.endIdle(now);
   };
-  const clock = setInterval(() => endIdleEnvironments(Date.now()), IDLE_CHECK_MS).unref();
+  const clock = setInterval(() => endIdleEnvironments(performance.now()), IDLE_CHECK_MS).unref();
   return {
     async invoke({ functionArn, payload, invoker, requestId = randomUUID(), traceId = newTraceId() }) {
       const pool = poolOf(functionArn);
@@ -76,6 +77,7 @@ export function createLambdaService(options: {
       if (found.length === 1 && found[0]) return found[0];
       throw new Error(`${found.length} functions have the name "${name}"`);
     },
+    has: (functionArn) => pools.has(functionArn),
     killEnvironments: (functionArn) => poolOf(functionArn).kill(),
     endIdleEnvironments,
     async close() {
@@ -103,7 +105,7 @@ const IDLE_CHECK_MS = 5_000;
 
 interface IdleEnvironment {
   readonly environment: ExecutionEnvironment;
-  /** When it became idle, in epoch milliseconds. */
+  /** When it became idle, by `performance.now`, which nobody sets back. */
   readonly since: number;
 }
 
@@ -138,7 +140,7 @@ class FunctionPool {
       return await environment.run(invocation);
     } finally {
       this.#busy.delete(environment);
-      if (environment.isAlive) this.#idle.push({ environment, since: Date.now() });
+      if (environment.isAlive) this.#idle.push({ environment, since: performance.now() });
       this.#waiting.shift()?.();
     }
   }

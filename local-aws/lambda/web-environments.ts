@@ -78,7 +78,7 @@ export class WebEnvironments {
   }
 
   #start(): Environment {
-    if (this.#isClosed || Date.now() < this.#mayStartAt) throw new NoPlace('crashed');
+    if (this.#isClosed || performance.now() < this.#mayStartAt) throw new NoPlace('crashed');
     if (this.#environments.size >= this.#fn.environmentsMax) throw new NoPlace('full');
     const environment: Environment = {
       process: startWebProcess(this.#fn, this.#surroundings, this.#onLog),
@@ -97,7 +97,7 @@ export class WebEnvironments {
       if (!this.#isClosed) this.#log('ended; the next request starts it again');
     } catch (error) {
       this.#backoffMs = Math.min(BACKOFF_MAX_MS, this.#backoffMs * 2 || BACKOFF_FIRST_MS);
-      this.#mayStartAt = Date.now() + this.#backoffMs;
+      this.#mayStartAt = performance.now() + this.#backoffMs;
       this.#log(`did not start: ${(error as Error).message}`);
     } finally {
       this.#environments.delete(environment);
@@ -165,8 +165,8 @@ async function startWebProcess(
 }
 
 async function listening(port: number, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_DEADLINE_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + START_DEADLINE_MS;
+  while (performance.now() < deadline) {
     if (hasEnded(child)) throw new Error(`it ended with ${child.signalCode ?? `code ${child.exitCode}`}`);
     if (await accepts(port)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Algorithm, Checksum } from './checksums.ts';
-import { type Draft, discardDraft, finishDraft, readRecord, writeDraft } from './described-file.ts';
+import {
+  type Draft,
+  discardDraft,
+  finishDraft,
+  readContent,
+  readRecord,
+  requireWhole,
+  writeDraft,
+} from './described-file.ts';
 
 export interface StoredObject {
   readonly key: string;
@@ -73,14 +81,16 @@ export class BucketFiles {
   }
 
   /**
-   * The content of an existing object, or a part of it. The file is opened at once, so the reader gets the same content when
-   * the object is replaced or deleted meanwhile.
+   * The content of an existing object, or a part of it. The reader gets the same content when the object is replaced or deleted meanwhile.
+   * @throws Error when something has cut or removed the file.
    */
-  content(key: string, range?: ByteRange): Readable {
-    const { first, last } = range ?? { first: 0, last: (this.#index.get(key)?.size ?? 0) - 1 };
-    if (last < first) return Readable.from([]);
-    const path = this.#path(key);
-    return createReadStream(path, { fd: openSync(path, 'r'), start: first, end: last, highWaterMark: 256 * 1024 });
+  content({ key, size }: StoredObject, range?: ByteRange): Readable {
+    return size === 0 ? Readable.from([]) : readContent(this.#path(key), size, range);
+  }
+
+  /** @throws Error when something has cut or removed the file of the object. */
+  requireWhole({ key, size }: StoredObject): void {
+    requireWhole(this.#path(key), size);
   }
 
   /** Stores content as a draft, invisible until {@link publish}. The caller publishes the draft or discards it. */

@@ -41,7 +41,7 @@ export function copyObject(buckets: ReadonlyMap<string, Bucket>): Handler {
     const condition = conditionOf(request, bucket.objects);
     condition();
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
-    const draft = await bucket.objects.receive(source.content(from.key), ['MD5']);
+    const draft = await bucket.objects.receive(source.content(object), ['MD5']);
     const fields = {
       key,
       etag: etagOf(draft),
@@ -66,7 +66,7 @@ export function copyPart(buckets: ReadonlyMap<string, Bucket>): Handler {
     const object = source.find(from.key) ?? (await missing({ ...from, mayList: request.mayList }));
     const range = sourceRange(headers['x-amz-copy-source-range'], object);
     const { algorithm } = upload;
-    const draft = await bucket.objects.receive(source.content(from.key, range), [
+    const draft = await bucket.objects.receive(source.content(object, range), [
       'MD5',
       ...(algorithm ? [algorithm] : []),
     ]);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, createReadStream, openSync, statSync } from 'node:fs';
 import { appendFile, type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { FREE_BYTES, requireSpace } from '../host/disk.ts';
 import { type Algorithm, createDigest } from './checksums.ts';
 
@@ -119,6 +120,34 @@ export async function finishDraft({ path, end }: Draft, record: object): Promise
 
 export async function discardDraft(draft: Draft): Promise<void> {
   await rm(draft.path, { force: true });
+}
+
+/** @throws Error when something has cut or removed the file of a content of this size. */
+export function requireWhole(path: string, size: number): void {
+  const found = statSync(path).size;
+  if (found < size) throw new Error(`The file ${path} has ${found} bytes, and should have ${size} and a record.`);
+}
+
+/**
+ * The content of a described file, or a part of it. The file is opened at once, so the reader gets the same content when another file takes
+ * its place meanwhile. When the file is cut meanwhile, the reader gets an error, because an end would look like all of the content.
+ * @param part  its last byte is inclusive.
+ * @throws Error as {@link requireWhole}.
+ */
+export function readContent(path: string, size: number, { first, last } = { first: 0, last: size - 1 }): Readable {
+  requireWhole(path, size);
+  let left = last - first + 1;
+  const checked = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      done(null, chunk);
+    },
+    flush: (done) => done(left > 0 ? new Error(`The file ${path} was cut while it was read.`) : null),
+  });
+  const options = { fd: openSync(path, 'r'), start: first, end: last, highWaterMark: 256 * 1024 };
+  // An error of the file destroys the reader's stream, too; a reader that stops early closes the file.
+  pipeline(createReadStream(path, options), checked, () => {});
+  return checked;
 }
 
 /** The record of a described file; `undefined` when the file is incomplete because the machine lost power. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Checksum, ChecksumAlgorithm } from './checksums.ts';
-import { type Draft, discardDraft, finishDraft, readRecord } from './described-file.ts';
+import { type Draft, discardDraft, finishDraft, readContent, readRecord } from './described-file.ts';
 
 export interface Part {
   readonly partNumber: number;
@@ -115,7 +115,7 @@ export class MultipartStore {
   async *content(id: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
     for (const { partNumber, size } of parts) {
       if (size === 0) continue;
-      yield* createReadStream(this.#partPath(id, partNumber), { end: size - 1, highWaterMark: 1024 * 1024 });
+      yield* readContent(this.#partPath(id, partNumber), size);
     }
   }
 

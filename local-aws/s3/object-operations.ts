@@ -20,18 +20,19 @@ export const putObject: Handler = async (bucket, request) => {
 };
 
 export const getObject: Handler = async (bucket, request) => {
-  const { key, headers } = request;
-  const object = bucket.objects.find(key) ?? (await missing(request));
+  const { headers } = request;
+  const object = bucket.objects.find(request.key) ?? (await missing(request));
   if (checkRead(headers, object) === 'fresh') return { status: 304, headers: freshHeaders(object) };
   const range = requestedRange(headers, object);
   // Nothing was awaited since the object was found, so this is the content of the same object.
-  const body = bucket.objects.content(key, range);
+  const body = bucket.objects.content(object, range);
   return { ...(range ? partOf(object, range) : whole(object, request)), body };
 };
 
 export const headObject: Handler = async (bucket, request) => {
   const object = bucket.objects.find(request.key) ?? (await missing(request));
   if (checkRead(request.headers, object) === 'fresh') return { status: 304, headers: freshHeaders(object) };
+  bucket.objects.requireWhole(object);
   const range = requestedRange(request.headers, object);
   return range ? partOf(object, range) : whole(object, request);
 };

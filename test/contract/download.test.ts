@@ -1,4 +1,6 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { LANES } from '../../shared/metrics.ts';
 import { uploadThrough } from '../support/lanes.ts';
 import { startTestService } from '../support/service.ts';
@@ -253,6 +255,20 @@ describe('contract: download', () => {
       expect((await fetch(`${url}?other`)).headers.get('content-disposition')).toMatch(/^inline/);
     },
   );
+
+  test.each([100_000, 2_000_000])('a link is 503 when its file of %i bytes was cut on the disk', async (size) => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => said.mockRestore());
+    const url = await link('cut.bin', 'x'.repeat(size), 'a/b');
+    // The file has the content, and a record of some hundred bytes.
+    const isIt = (path: string) => Math.floor(statSync(path).size / 10_000) === size / 10_000;
+    const stored = join(service.dataDir, 's3');
+    const files = readdirSync(stored, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const found = files.map(({ parentPath, name }) => join(parentPath, name)).filter(isIt);
+    expect(found).toHaveLength(1);
+    truncateSync(String(found[0]), size / 2);
+    for (const method of ['GET', 'HEAD']) expect((await fetch(url, { method })).status).toBe(503);
+  });
 
   test('a link accepts only GET, HEAD and OPTIONS', async () => {
     const url = await link('a', 'a', '');

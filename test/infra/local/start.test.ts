@@ -13,6 +13,7 @@ import { freePort } from '../../../local-aws/host/ports.ts';
 import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import { client } from '../../support/client.ts';
 import { inherited } from '../../support/inherited.ts';
+import { askForTicket, put } from '../../support/lanes.ts';
 import { processesOn } from '../../support/start-process.ts';
 
 /** Runs `npm start` as a process, and checks its output, its addresses and how it ends. */
@@ -46,6 +47,8 @@ interface Started {
   readonly child: ChildProcess;
   readonly urls: Record<'root_url' | 'base_url' | 'cdn_url' | 'dashboard_url' | 'identity_provider_url', string>;
   readonly lines: string[];
+  /** The lines of stderr. */
+  readonly errors: string[];
 }
 
 /** A proxy that nobody can reach, and an order to Node to use it. */
@@ -54,16 +57,25 @@ const AWAY = { HTTP_PROXY: 'http://127.0.0.1:9', NODE_USE_ENV_PROXY: '1' };
 /** Waits for the line `READY`. */
 async function ready(environment: Record<string, string>): Promise<Started> {
   const child = launch(environment);
-  const lines: string[] = [];
+  const [lines, errors]: [string[], string[]] = [[], []];
   const urls = new Promise<Started['urls']>((resolve, reject) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       lines.push(line);
       if (line.startsWith('READY ')) resolve(JSON.parse(line.slice('READY '.length)));
     });
-    void text(child.stderr as NodeJS.ReadableStream).then((stderr) => reject(new Error(stderr)));
+    const printed = createInterface({ input: child.stderr as NodeJS.ReadableStream });
+    printed.on('line', (line) => errors.push(line));
+    printed.on('close', () => reject(new Error(errors.join('\n'))));
   });
-  return { child, urls: await urls, lines };
+  return { child, urls: await urls, lines, errors };
 }
+
+interface Page {
+  readonly items?: readonly { readonly name: string }[];
+}
+
+/** The id of the process of the database. */
+const databaseOf = async (dataDir: string) => Number(await readFile(join(dataDir, 'dynamodb/engine.pid'), 'utf8'));
 
 /** Waits until a start that fails has ended. @returns its exit code and stderr. */
 async function failedStart(environment: Record<string, string>) {
@@ -136,6 +148,19 @@ describe('a start', () => {
     expect(first.lines.join('\n')).not.toContain('secret');
   });
 
+  test('goes on with the same data when the process of the database has died, and says so', async () => {
+    const requests = client(first.urls.base_url, { key });
+    const status = () => requests.request('GET', '/files').then(({ status }) => status);
+    await expect.poll(status).toBe(200);
+    process.kill(await databaseOf(dataDir), 'SIGKILL');
+    await expect.poll(() => first.errors.join('\n')).toContain('It is started again.');
+    // The key is data, too.
+    await expect.poll(status).toBe(200);
+    expect(first.errors.filter((line) => /database/.test(line))).toEqual([
+      'The database (DynamoDB Local) has ended by itself. It is started again.',
+    ]);
+  });
+
   test('fails while another instance uses the directory or the port', async () => {
     expect(await failedStart({ PORT: '0', DATA_DIR: dataDir })).toEqual({
       code: 1,
@@ -154,6 +179,9 @@ describe('a start', () => {
     const names = ['first.bin', 'second.bin', 'third.bin'];
     const records = await Promise.all(names.map((name) => uploads.upload(name, name === 'first.bin' ? large : name)));
     expect(records.map(({ status }) => status)).toEqual([201, 201, 201]);
+    // Bytes that arrive at the last moment become a file after the next start, without their client.
+    const { body: ticket } = await askForTicket(uploads, 'fourth.bin', 5);
+    expect(await put(ticket, 'hello')).toBe(200);
     const gone = once(first.child, 'exit');
     first.child.kill('SIGKILL');
     await gone;
@@ -161,8 +189,12 @@ describe('a start', () => {
 
     second = await ready(environment);
     expect(second.urls).toEqual(first.urls);
-    const { body } = await client(second.urls.base_url, { key }).request('GET', '/files');
-    expect((body.items as { name: string }[]).map(({ name }) => name).sort()).toEqual(names);
+    const namesNow = async () => {
+      const { body } = await client(second.urls.base_url, { key }).request<Page>('GET', '/files?search=.bin');
+      return body.items?.map(({ name }) => name).sort();
+    };
+    expect(await namesNow()).toEqual(expect.arrayContaining(names));
+    await expect.poll(namesNow).toEqual([...names, 'fourth.bin'].sort());
     const link = await fetch(String(records[0]?.body.url));
     expect((await link.arrayBuffer()).byteLength).toBe(large.length);
   });
@@ -200,6 +232,24 @@ describe('a start', () => {
       stderr: `Port ${cdn} is in use, but the links of the files in DATA_DIR lead to that port: free it.\n`,
     });
   });
+});
+
+test('ends with one sentence when the database has died and cannot be started again', async () => {
+  const [dataDir, home] = [await directory(), await directory()];
+  await mkdir(join(home, 'bin'));
+  const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java';
+  const script = `#!/bin/sh\n[ ! -e ${home}/broken ] || { echo Broken. >&2; exit 1; }\nexec ${java} "$@"\n`;
+  await writeFile(join(home, 'bin/java'), script, { mode: 0o755 });
+  const { child, errors } = await ready({ PORT: '0', DATA_DIR: dataDir, JAVA_HOME: home });
+  await writeFile(join(home, 'broken'), '');
+  const ended = once(child, 'close');
+  process.kill(await databaseOf(dataDir), 'SIGKILL');
+  expect(await ended).toEqual([1, null]);
+  expect(errors.filter((line) => /database|Broken/.test(line))).toEqual([
+    'The database (DynamoDB Local) has ended by itself. It is started again.',
+    'The database (DynamoDB Local) has ended, and cannot be started again: DynamoDB Local ended with code 1: Broken.',
+  ]);
+  await expect.poll(() => processesOn(dataDir)).toEqual([]);
 });
 
 test('npm run try says what to do when no service runs', async () => {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { LARGEST_ENTRY_BYTES, memoryCache } from '../../../local-aws/cloudfront/cache.ts';
-import { ask, CACHE_BEHAVIOR, MINUTE_CACHE_POLICY, PASS_BEHAVIOR, type Rig, startRig } from './rig.ts';
+import { ask, CACHE_BEHAVIOR, MINUTE_CACHE_POLICY, PASS_BEHAVIOR, type Rig, type RigOptions, startRig } from './rig.ts';
 
 interface Stored {
   body: Buffer;
@@ -31,11 +31,12 @@ function bucket(initial: Partial<Stored> = {}) {
 
 type Bucket = ReturnType<typeof bucket>;
 
-function cachedRig({ listener }: Bucket, ttl: object = {}): Promise<Rig> {
+function cachedRig({ listener }: Bucket, ttl: object = {}, options: RigOptions = {}): Promise<Rig> {
   const policy = { CachePolicyConfig: { ...MINUTE_CACHE_POLICY.CachePolicyConfig, ...ttl } };
   return startRig(listener, {
     config: { DefaultCacheBehavior: CACHE_BEHAVIOR },
     resources: { cachePolicies: { minute: policy } },
+    ...options,
   });
 }
 
@@ -107,6 +108,20 @@ describe('when the lifetime of a cached object is over', () => {
     expect((await ask(rig, '/o')).status).toBe(404);
     rig.advance(60);
     expect((await ask(rig, '/o', { headers: { 'if-none-match': '"v1"' } })).status).toBe(404);
+  });
+
+  test('a deleted object is served no longer when the clock of the machine is set back', async () => {
+    const origin = bucket();
+    const rig = await cachedRig(origin, {}, { isClockOfMachine: true });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await ask(rig, '/o');
+    Object.assign(origin.stored, { status: 404, headers: {}, body: Buffer.from('gone') });
+    vi.advanceTimersByTime(59_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    expect((await ask(rig, '/o')).status).toBe(200);
+    vi.advanceTimersByTime(1_000);
+    expect((await ask(rig, '/o')).status).toBe(404);
   });
 
   test.each([
@@ -335,8 +350,8 @@ test('the cache is bounded: it evicts the least recently used entry first', () =
     status: 200,
     headers: new Map(),
     body: Buffer.alloc(10),
-    storedAt: new Date(),
-    freshUntil: new Date(),
+    storedAtMs: 0,
+    freshUntilMs: 0,
   };
   cache.set('a', entry);
   cache.set('b', entry);

@@ -85,6 +85,8 @@ export interface RigOptions {
   readonly origins?: Readonly<Record<string, OriginAddress>>;
   /** Signs requests to the origin. */
   readonly sign?: NonNullable<OriginAddress['sign']>;
+  /** Whether the distribution uses the clocks of the machine; then {@link Rig.advance} has no effect. */
+  readonly isClockOfMachine?: boolean;
 }
 
 /** Starts a distribution in front of one origin. Both are closed when the test ends. */
@@ -103,7 +105,7 @@ export async function startRig(listener: RequestListener, options: RigOptions = 
       return address;
     },
     onRequest: (request) => log.push(request),
-    clock: () => new Date(time),
+    ...(!options.isClockOfMachine && { clock: () => new Date(time) }),
   });
   onTestFinished(() => distribution.close());
   const advance = (seconds: number) => {

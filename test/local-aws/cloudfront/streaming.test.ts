@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { ask, PASS_BEHAVIOR, type Rig, startRig, withFunction } from './rig.ts';
+import { describe, expect, test } from 'vitest';
+import { ask, CACHE_BEHAVIOR, expectOwnPage, ORIGIN, PASS_BEHAVIOR, type Rig, startRig, withFunction } from './rig.ts';
 
 const MIB = 1024 * 1024;
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
@@ -75,12 +75,43 @@ test('when the viewer ends a download, the connection to the origin ends, too', 
   await left.promise;
 });
 
-test('when the origin cuts a download, the viewer’s connection is cut, too', async () => {
-  const rig = await startRig((_request, response) => {
-    response.writeHead(200, { 'content-length': '1000' });
-    response.write('part', () => response.destroy());
+/** An origin that may be silent for a second. A busy machine pauses for less. */
+const IMPATIENT = { Origins: [{ ...ORIGIN, CustomOriginConfig: { OriginReadTimeout: 1 } }] };
+
+describe.each<[string, (response: ServerResponse) => void]>([
+  ['cuts its answer', (response) => response.destroy()],
+  ['falls silent in the middle of its answer', () => {}],
+])('when the origin %s', (_, stop) => {
+  const brokenRig = (config: object) =>
+    startRig(
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('part', () => stop(response));
+      },
+      { config: { ...IMPATIENT, ...config } },
+    );
+
+  test('the viewer’s connection is cut, too', async () => {
+    await expect(ask(await brokenRig({}), '/')).rejects.toThrow();
   });
-  await expect(ask(rig, '/')).rejects.toThrow();
+
+  test('the answer is a 502 where it would be cached', async () => {
+    expectOwnPage(await ask(await brokenRig({ DefaultCacheBehavior: CACHE_BEHAVIOR }), '/'), 502);
+  });
+});
+
+test('a viewer that reads nothing for longer than the origin may be silent gets the whole answer', async () => {
+  const rig = await startRig(
+    ({ url }, response) => {
+      if (url === '/large') Readable.from(chunks(32 * MIB)).pipe(response);
+    },
+    { config: IMPATIENT },
+  );
+  const request = httpRequest({ host: '127.0.0.1', port: rig.port, path: '/large', agent: false }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  // The time passes while others wait for an origin that is silent.
+  for (const path of ['/silent', '/silent-too']) expect((await ask(rig, path)).status).toBe(504);
+  expect((await buffer(response)).length).toBe(32 * MIB);
 });
 
 /** A client that reads nothing before it has sent everything, as many do. */

@@ -1,12 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CreateTableCommand, ListTablesCommand, PutItemCommand, paginateListTables } from '@aws-sdk/client-dynamodb';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startDynamoDbLocal } from '../../../local-aws/dynamodb/dynamodb-local.ts';
 import { engineClient } from '../../../local-aws/dynamodb/engine-client.ts';
 import { TABLES } from '../../../shared/tables.ts';
+import { processesOn } from '../../support/start-process.ts';
 import { createTables, dynamoDbClient } from '../../support/tables.ts';
 import { temporaryDirectory } from '../aws-front/front.ts';
 
@@ -120,4 +122,34 @@ describe('a later start', () => {
     expect(await tablesOf(engine.endpoint)).toEqual(['kept']);
     await engine.close();
   });
+});
+
+const parentOf = (pid: number) =>
+  Number(execFileSync('sh', ['-c', `cut -d" " -f4 /proc/${pid}/stat 2>/dev/null || ps -o ppid= -p ${pid}`]));
+
+test.each([
+  ['the engine', (pid: number) => pid],
+  ['the shell around the engine', parentOf],
+])('when %s is killed, the engine is started again at the same address, and `close` ends it', async (_, victim) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'engine-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => said.mockRestore());
+  const pidOfEngine = async () => Number(await readFile(join(dataDir, 'engine.pid'), 'utf8'));
+  const answers = () =>
+    fetch(`http://${new URL(engine.endpoint).host}`).then(
+      () => pidOfEngine(),
+      () => 0,
+    );
+  const engine = await startDynamoDbLocal({ dataDir });
+  const first = await pidOfEngine();
+  process.kill(victim(first), 'SIGKILL');
+  await expect.poll(answers).not.toBeOneOf([0, first]);
+  expect(said.mock.calls).toEqual([['The database (DynamoDB Local) has ended by itself. It is started again.']]);
+
+  // It is closed while it is being started again.
+  process.kill(await pidOfEngine(), 'SIGKILL');
+  await expect.poll(() => said.mock.calls.length).toBe(2);
+  await engine.close();
+  await expect.poll(() => processesOn(dataDir)).toEqual([]);
 });

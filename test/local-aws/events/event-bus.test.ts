@@ -1,9 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createAsyncInvoker, readInvokeConfigs } from '../../../local-aws/events/async-invoker.ts';
 import { createEventBus, readRules } from '../../../local-aws/events/event-bus.ts';
+import { openEventQueue } from '../../../local-aws/events/event-queue.ts';
 import { readFunctions } from '../../../local-aws/lambda/function-config.ts';
 import { createLambdaService, readPermissions } from '../../../local-aws/lambda/lambda-service.ts';
 import { ACCOUNT, deploy, lambdaFunction } from '../assembly-fixture.ts';
+import { temporaryDirectory } from '../aws-front/front.ts';
+
+const DIRECTORY = temporaryDirectory();
+const newDirectory = () => join(DIRECTORY, randomUUID());
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -14,6 +22,7 @@ afterEach(async () => {
 /** Writes each event to its log as one line, and fails as often as the key of the object says: `fails-2` fails twice. */
 const CODE = `let failures = 0; exports.handler = async (event) => {
   process.stdout.write('got ' + JSON.stringify(event) + '\\n');
+  if (process.env.HANGS && /hangs/.test(JSON.stringify(event))) await new Promise(() => {});
   if (failures++ < Number(/fails-(\\d)/.exec(JSON.stringify(event))?.[1] ?? 0)) throw new Error('not yet');
 }`;
 
@@ -47,7 +56,12 @@ const ALL = {
 
 async function busWith(
   resources: Parameters<typeof deploy>[0] = ALL,
-  { isClockRunning = false, bucketsWithEvents = ['uploads', 'other'] } = {},
+  {
+    isClockRunning = false,
+    bucketsWithEvents = ['uploads', 'other'],
+    directory = newDirectory(),
+    retryDelaysMs = [0, 0],
+  } = {},
 ) {
   const deployment = await deploy({ F: lambdaFunction('code'), ...resources }, { code: { 'index.js': CODE } });
   const log: string[] = [];
@@ -59,7 +73,8 @@ async function busWith(
     onLog,
   });
   const configs = readInvokeConfigs(deployment);
-  const invoker = createAsyncInvoker({ lambda, configs, onLog, retryDelaysMs: [0, 0] });
+  const queue = openEventQueue(directory);
+  const invoker = createAsyncInvoker({ lambda, configs, queue, onLog, retryDelaysMs });
   const bus = createEventBus({
     rules: readRules(deployment),
     bucketsWithEvents: new Set(bucketsWithEvents),
@@ -216,6 +231,32 @@ describe('an event that its function does not handle', () => {
     bus.objectCreated(created('incoming/a'));
     expect(await received()).toEqual([]);
     expect(invoker.failed).toMatchObject([{ attempts: 1, failure: expect.stringContaining('AccessDenied') }]);
+  });
+});
+
+describe('an event that was not handled when its process ended', () => {
+  type Bus = Awaited<ReturnType<typeof busWith>>;
+
+  test.each<[string, string, RegExp, (bus: Bus) => unknown]>([
+    ['killed', 'hangs', /got {/, () => {}],
+    ['closed in the middle of a try', 'hangs', /got {/, ({ invoker, lambda }) => [invoker.close(), lambda.close()]],
+    ['closed before the next try', 'fails-1', /ERROR/, ({ invoker }) => invoker.close()],
+  ])('is delivered by the next process: %s', async (_, name, line, end) => {
+    const directory = newDirectory();
+    const F = lambdaFunction('code', { Environment: { Variables: { HANGS: 'yes' } } });
+    const before = await busWith({ ...ALL, F }, { directory, retryDelaysMs: [3_600_000] });
+    before.bus.objectCreated(created(`incoming/${name}`));
+    await expect.poll(() => before.log.join()).toMatch(line);
+    await end(before);
+    // Half an event, of a process that died while it wrote it, and an event for a function that is no more.
+    await writeFile(join(directory, 'half'), '{"requestId":"ha');
+    const gone = { requestId: 'gone', functionArn: 'arn:gone', payload: '{}', invoker: { principal: 'x' } };
+    await writeFile(join(directory, 'gone'), JSON.stringify(gone));
+
+    const after = await busWith(ALL, { directory });
+    after.invoker.resume();
+    expect((await after.received()).at(-1)).toMatchObject({ detail: { object: { key: `incoming/${name}` } } });
+    expect(await readdir(directory)).toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
@@ -12,9 +13,10 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ACCOUNT, ADMIN, BUCKET, failureOf, s3Client, startFront, temporaryDirectory } from '../aws-front/front.ts';
 
 /** A front in another process, and a client for it. */
@@ -113,4 +115,60 @@ test('an object of 100 MiB is stored in constant memory', async () => {
   const idle = await peak();
   await put(100 * 1024 * 1024);
   expect((await peak()) - idle).toBeLessThan(50 * 1024 * 1024);
+});
+
+/** The one file that the store has of a bucket's objects, or of the parts of its uploads. */
+function onlyFile(dataDir: string, kind: 'objects' | 'uploads'): string {
+  const directory = join(dataDir, 's3', BUCKET, kind);
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'upload.json')
+    .map(({ parentPath, name }) => join(parentPath, name));
+  expect(files).toHaveLength(1);
+  return files[0] as string;
+}
+
+test.each<[string, (path: string) => void]>([
+  ['cut', (path) => truncateSync(path, 50_000)],
+  ['emptied', (path) => truncateSync(path, 0)],
+  ['removed', rmSync],
+])('an object or a part whose file was %s is an internal error, whoever reads it', async (_, damage) => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => said.mockRestore());
+  const dataDir = temporaryDirectory();
+  const s3 = await restart(dataDir);
+  const [object, Body] = [{ Bucket: BUCKET, Key: 'damaged' }, Buffer.alloc(100_000)];
+  await s3.send(new PutObjectCommand({ ...object, Body }));
+  damage(onlyFile(dataDir, 'objects'));
+  const upload = { Bucket: BUCKET, Key: 'joined' };
+  const { UploadId } = await s3.send(new CreateMultipartUploadCommand(upload));
+  const { ETag } = await s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body }));
+  damage(onlyFile(dataDir, 'uploads'));
+  const CopySource = `${BUCKET}/damaged`;
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+  const reads = [
+    () => s3.send(new GetObjectCommand(object)),
+    () => s3.send(new GetObjectCommand({ ...object, Range: 'bytes=10-19' })),
+    () => s3.send(new CopyObjectCommand({ ...upload, CopySource })),
+    () => s3.send(new UploadPartCopyCommand({ ...upload, UploadId, PartNumber: 2, CopySource })),
+    () => s3.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload })),
+  ];
+  for (const read of reads) expect(await failureOf(read())).toEqual({ name: 'InternalError', status: 500 });
+  // An answer to HEAD has no body that could name the error.
+  expect(await failureOf(s3.send(new HeadObjectCommand(object)))).toMatchObject({ status: 500 });
+  expect(said).toHaveBeenCalledTimes(reads.length + 1);
+});
+
+test('the reader of an object whose file is cut meanwhile gets no whole answer', async () => {
+  const dataDir = temporaryDirectory();
+  const s3 = await restart(dataDir);
+  const object = { Bucket: BUCKET, Key: 'large' };
+  await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(64 * 1024 * 1024) }));
+  const response = await fetch(await getSignedUrl(s3, new GetObjectCommand(object)));
+  const reader = response.body?.getReader();
+  await reader?.read();
+  truncateSync(onlyFile(dataDir, 'objects'), 1024 * 1024);
+  const readRest = async () => {
+    while (!(await reader?.read())?.done);
+  };
+  await expect(readRest()).rejects.toThrow('terminated');
 });
