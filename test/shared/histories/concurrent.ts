@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { FAULTS } from '../files/faults.ts';
+import { FAULTS, type Fault } from '../files/faults.ts';
 import { type Answer, NO_ANSWER } from './access.ts';
 import { isLinearizable, recorder, type Sequential } from './linearizability.ts';
 import { printedSeed } from './seed.ts';
@@ -10,7 +10,17 @@ import { LIMITS } from './world.ts';
 
 /** What clients ask of one account at the same time. */
 interface Asked {
-  readonly do: 'upload' | 'delete' | 'list' | 'usage' | 'revoke';
+  readonly do:
+    | 'upload'
+    | 'delete'
+    | 'list'
+    | 'usage'
+    | 'revoke'
+    | 'get'
+    | 'complete'
+    | 'cancel'
+    | 'event of the bucket'
+    | 'delete another';
   readonly name: string;
   readonly size: number;
   /** The `Idempotency-Key`. */
@@ -30,8 +40,10 @@ interface Told {
 /** An object that promises to be linearizable, and what clients do with it. */
 interface Shared<State> extends Sequential<State, Asked, Told> {
   /** The faults that calls may have; all if it is absent. */
-  readonly faults?: readonly (typeof FAULTS)[number][];
+  readonly faults?: readonly Fault[];
   readonly asked: fc.Arbitrary<Asked>;
+  /** The ids of what is there before, by name. */
+  prepare?(credential: Readonly<Record<string, string>>): Promise<Record<string, string[]>>;
   /** Calls whose answers say nothing about the object. */
   ignores?(told: Told): boolean;
 }
@@ -138,6 +150,46 @@ const idempotency: Shared<Readonly<Record<string, { name: string; id: string | n
   },
 };
 
+/**
+ * A direct upload whose bytes have arrived, in an account that has its maximum number of files: it is a file once, is refused once, or is
+ * cancelled once, whatever its client and the event of the bucket do at once, and while another file is deleted.
+ */
+const ticket: Shared<{ is: 'open' | 'file' | 'refused' | 'cancelled' | 'deleted'; hasRoom: boolean }> = {
+  initial: { is: 'open', hasRoom: false },
+  async prepare(credential) {
+    const json = { name: 'a', mime_type: 'text/plain', size_bytes: 1 };
+    const { body } = await world.request('createUpload', { credential, json });
+    await fetch(body.upload.url, { method: 'PUT', headers: body.upload.headers, body: 'a' });
+    const form = { name: 'a', content: '', isStream: false };
+    const { body: other } = await world.request('uploadFile', { credential, form });
+    for (let files = 1; files < LIMITS.FILE_COUNT_LIMIT; files++)
+      await world.request('uploadFile', { credential, form });
+    world.clock.pass(2 * 60_000);
+    return { a: [body.id], arrived: world.arrived.splice(0), other: [other.id] };
+  },
+  asked: fc.oneof(
+    { weight: 4, arbitrary: ask({ do: 'complete' }) },
+    { weight: 2, arbitrary: ask({ do: 'event of the bucket', name: 'arrived' }) },
+    { weight: 2, arbitrary: ask({ do: 'delete another', name: 'other' }) },
+    { weight: 1, arbitrary: ask({ do: 'cancel' }) },
+    { weight: 1, arbitrary: ask({ do: 'delete' }) },
+    { weight: 2, arbitrary: ask({ do: 'get' }) },
+  ),
+  ignores: isUnadmitted,
+  next(state, { do: what }, told) {
+    const { is, hasRoom } = state;
+    const gives = (status: number, after: typeof state = state) =>
+      !told || told.status === status ? after : undefined;
+    if (what === 'delete another') return gives(hasRoom ? 404 : 200, { is, hasRoom: true });
+    if (what === 'get') return gives(is === 'file' ? 200 : 404);
+    if (what === 'delete') return is === 'file' ? gives(200, { is: 'deleted', hasRoom }) : gives(404);
+    if (what === 'cancel') return is === 'open' ? gives(200, { is: 'cancelled', hasRoom }) : gives(404);
+    const then = is === 'open' ? { is: hasRoom ? ('file' as const) : ('refused' as const), hasRoom } : state;
+    if (what === 'event of the bucket') return then;
+    return gives(then.is === 'file' ? 201 : then.is === 'refused' ? 403 : 404, then);
+  },
+};
+
 /** Everything that promises to be linearizable. */
 export const SHARED = {
   'the storage of an account': quota,
@@ -145,12 +197,17 @@ export const SHARED = {
   'the revocation of a key': revocation,
   'the rate limit': limiter,
   'an Idempotency-Key': idempotency,
+  'a direct upload': ticket,
 } as unknown as Readonly<Record<string, Shared<never>>>;
 
-const anyOf = (faults: readonly (typeof FAULTS)[number][]) =>
+const PAUSES = ['pauses before', 'pauses after'] as const;
+const nth = fc.integer({ min: 1, max: 12 });
+
+const anyOf = (faults: readonly Fault[]) =>
   fc.oneof(
     { weight: 5, arbitrary: fc.constant(undefined) },
-    { weight: 1, arbitrary: fc.record({ fault: fc.constantFrom(...faults), nth: fc.integer({ min: 1, max: 8 }) }) },
+    { weight: 1, arbitrary: fc.record({ fault: fc.constantFrom(...faults), nth }) },
+    { weight: 2, arbitrary: fc.record({ fault: fc.constantFrom(...PAUSES), nth }) },
   );
 
 /** Several clients use one account at the same time, with faults; then the checker judges what they were told. */
@@ -160,7 +217,7 @@ export async function expectLinearizable<State>(shared: Shared<State>, numRuns: 
   const clients = fc.noBias(fc.array(client, { minLength: 2, maxLength: 4 }));
   await fc.assert(
     fc.asyncProperty(clients, async (plans) => {
-      const calls = await recordCalls(plans);
+      const calls = await recordCalls(plans, shared);
       const judged = calls.filter(({ output }) => !(output && shared.ignores?.(output)));
       expect(isLinearizable(judged, shared), `not linearizable: ${JSON.stringify(judged)}`).toBe(true);
     }),
@@ -169,21 +226,31 @@ export async function expectLinearizable<State>(shared: Shared<State>, numRuns: 
   );
 }
 
-type Plan = readonly (readonly [Asked, { fault: (typeof FAULTS)[number]; nth: number } | undefined])[];
+/** What needs no file that is there. */
+const BY_NAME = new Set<Asked['do']>(['upload', 'list', 'usage', 'revoke']);
 
-async function recordCalls(plans: readonly Plan[]) {
+type Plan = readonly (readonly [Asked, { fault: Fault; nth: number } | undefined])[];
+
+async function recordCalls(plans: readonly Plan[], { prepare }: Pick<Shared<unknown>, 'prepare'>) {
   const { stores, clock } = world;
   const id = randomUUID();
   await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, clock.now());
   const [key, cookie] = [await world.newKey(id, 'the key'), await world.logIn(id)];
-  const ids: Record<string, string[]> = {};
+  const ids = (await prepare?.(key.header ?? {})) ?? {};
   const { calls, call } = recorder<Asked, Told>();
   const perform = async ({ do: what, name, size, key: idempotencyKey }: Asked): Promise<Answer> => {
     const credential = key.header ?? {};
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     if (what === 'usage') return world.request('getUsage', { credential });
     if (what === 'list') return world.request('listFiles', { credential });
-    if (what === 'delete') return world.request('deleteFile', { credential, id: name });
+    if (what === 'delete' || what === 'delete another') return world.request('deleteFile', { credential, id: name });
+    if (what === 'get') return world.request('getFile', { credential, id: name });
+    if (what === 'complete') return world.request('completeUpload', { credential, id: name });
+    if (what === 'cancel') return world.request('cancelUpload', { credential, id: name });
+    if (what === 'event of the bucket') {
+      await world.deliver(name);
+      return { ...NO_ANSWER, status: 200 };
+    }
     if (what === 'revoke') return world.request('revokeApiKey', { credential: cookie ?? {}, id: key.id });
     const form = { name, content: 'x'.repeat(size), isStream: false };
     const answer = await world.request('uploadFile', { credential, headers, form });
@@ -191,11 +258,25 @@ async function recordCalls(plans: readonly Plan[]) {
     return answer;
   };
   const late: (() => Promise<void>)[] = [];
+  const waiting: (() => void)[] = [];
+  let working = plans.length;
+  /** A request that pauses goes on when every other client has ended, or pauses too. */
+  const stop = () => {
+    working--;
+    if (working === 0) waiting.shift()?.();
+  };
+  const pause = async () => {
+    const turn = Promise.withResolvers<void>();
+    waiting.push(turn.resolve);
+    stop();
+    await turn.promise;
+    working++;
+  };
   await Promise.all(
     plans.map(async (plan) => {
       for (const [asked, bad] of plan) {
-        // A deletion asks for the newest file of the name whose upload was answered.
-        const name = asked.do === 'delete' ? ids[asked.name]?.at(-1) : asked.name;
+        // What asks for a file asks for the newest of the name whose upload was answered.
+        const name = BY_NAME.has(asked.do) ? asked.name : ids[asked.name]?.at(-1);
         if (name === undefined) continue;
         await call({ ...asked, name }, async () => {
           let answer = NO_ANSWER;
@@ -203,12 +284,17 @@ async function recordCalls(plans: readonly Plan[]) {
             answer = await perform({ ...asked, name });
           };
           const [fault, nth] = [bad?.fault ?? 'dies before', bad?.nth ?? Number.POSITIVE_INFINITY];
-          const { happenLate } = await applyFault(fault, nth, work, { mayNotApply: true });
+          const { end, happenLate, resume } = await applyFault(fault, nth, work, { mayNotApply: true });
           late.push(happenLate);
+          if (end === 'pause') {
+            await pause();
+            await resume();
+          }
           return told(answer);
         });
         if (late.length > 2) await late.shift()?.();
       }
+      stop();
     }),
   );
   for (const happenLate of late) await happenLate();
