@@ -18,6 +18,8 @@ interface Operation {
   readonly learn: (answer: Answer, isLate: boolean) => void;
   /** True if it may fail without a fault of its own. */
   readonly mayFail?: boolean;
+  /** The upload that it is about. Without an answer, its client may look what has become of it. */
+  readonly about?: Upload;
   /** True for an operator, who repeats what has failed. */
   readonly isOperator?: boolean;
 }
@@ -85,7 +87,7 @@ export class Run {
     const operation = this.#operation(account, action, by);
     if (!operation) return;
     account.model.step++;
-    const { text, work, learn, mayFail = false, isOperator = false } = operation;
+    const { text, work, learn, about, mayFail = false, isOperator = false } = operation;
     // What an operator does is not undone by a late call, because the operator waits, and repeats it.
     const fault = isOperator && /late|pauses/.test(wanted?.fault ?? '') ? null : wanted;
     let answer = NO_ANSWER;
@@ -104,10 +106,16 @@ export class Run {
       throw new Disagreement(`it fails without a reason: ${JSON.stringify(answer.body)}`);
     }
     learn(answer, false);
+    if (about && isUnknown(answer) && account.model.step % 2 === 0) await this.#look(account, about);
     if (isFaulty && fault.fault.endsWith('late')) this.#late.push(() => this.#happen(outcome));
     if (outcome.end !== 'pause') return;
     const since = this.#world.clock.now();
     this.#paused.push({ outcome, since, text, learn: () => learn(answer, true) });
+  }
+
+  async #look(account: Account, upload: Upload): Promise<void> {
+    const who = this.#credential(account, 'session', 0);
+    if (who && upload.id !== undefined) await this.#do(this.#get(account, who, upload));
   }
 
   #tell(what: string, { status, body }: Answer): void {
@@ -178,6 +186,7 @@ export class Run {
         if (!upload) return undefined;
         return {
           text: `complete ${upload.name}`,
+          about: upload,
           mayFail: upload.file === 'unborn?',
           work: () => request('completeUpload', { credential, id: upload.id }),
           learn: about(upload, (answer, isLate) => model.answerCompletion(upload, who, answer, isLate)),
@@ -188,6 +197,7 @@ export class Run {
         if (!upload) return undefined;
         return {
           text: `cancel ${upload.name}`,
+          about: upload,
           work: () => request('cancelUpload', { credential, id: upload.id }),
           learn: about(upload, (answer, isLate) => model.answerCancellation(upload, who, answer, isLate)),
         };
@@ -197,25 +207,14 @@ export class Run {
         if (!upload) return undefined;
         return {
           text: `delete ${upload.name}`,
+          about: upload,
           work: () => request('deleteFile', { credential, id: upload.id }),
           learn: about(upload, (answer, isLate) => model.answerDeletion(upload, who, answer, isLate)),
         };
       }
       case 'get': {
         const upload = pick(({ id }) => id !== undefined);
-        if (!upload) return undefined;
-        let content: string | undefined;
-        return {
-          text: `get ${upload.name}`,
-          work: async () => {
-            const answer = await request('getFile', { credential, id: upload.id });
-            if (answer.status === 200) content = await this.#contentOf(answer.body);
-            return answer;
-          },
-          learn: (answer, isLate) => {
-            if (!isLate) model.answerFile(upload, who, answer, content);
-          },
-        };
+        return upload && this.#get(account, who, upload);
       }
       case 'event': {
         const index = action.which % this.#events.length;
@@ -436,6 +435,21 @@ export class Run {
     };
   }
 
+  #get({ model }: Account, who: Credential, upload: Upload): Operation {
+    let content: string | undefined;
+    return {
+      text: `get ${upload.name}`,
+      work: async () => {
+        const answer = await this.#world.request('getFile', { credential: who.header ?? {}, id: upload.id });
+        if (answer.status === 200) content = await this.#contentOf(answer.body);
+        return answer;
+      },
+      learn: (answer, isLate) => {
+        if (!isLate) model.answerFile(upload, who, answer, content);
+      },
+    };
+  }
+
   #deliver(event: { key: string; upload: Upload; account: Account }): Operation {
     const { key, upload, account } = event;
     return {
@@ -520,7 +534,7 @@ export class Run {
   async #do(operation: Operation | undefined): Promise<void> {
     if (!operation) return;
     const answer = (await operation.work()) ?? NO_ANSWER;
-    this.#tell(`at the end: ${operation.text}`, answer);
+    this.#tell(`then: ${operation.text}`, answer);
     if (isUnknown(answer)) throw new Disagreement('it fails without a reason');
     operation.learn(answer, false);
   }
