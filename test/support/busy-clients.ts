@@ -16,8 +16,6 @@ export interface Promised {
 }
 
 const CLIENTS = 6;
-/** Each client deletes one of so many of its files. */
-const DELETED = 3;
 const LARGE_BYTES = 20 * 1024 * 1024;
 
 /** The content of a file, computed from its name, so that a test can check any file it finds later. */
@@ -26,8 +24,8 @@ function contentOf(name: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Runs clients that upload small and large files through all lanes, and delete some, without a pause, and ends the service while they do:
- * `after.milliseconds` after `after.uploads` of their uploads were acknowledged.
+ * Runs clients that upload small and large files through all lanes without a pause, and ends the service while they do:
+ * `after.milliseconds` after `after.uploads` of their uploads were acknowledged. The first client begins with the deletion of an earlier file.
  * @returns the service's exit code.
  */
 export async function endDuringUploads(
@@ -50,16 +48,20 @@ export async function endDuringUploads(
   const byKey = client(service.urls.base_url, { key });
   const { promise: enoughUploads, resolve: onEnoughUploads } = Promise.withResolvers<void>();
   let acknowledged = 0;
+  let isDeleted = false;
   let isOver = false;
   const clients = Array.from({ length: CLIENTS }, async (_, index) => {
     const lane = LANES[index % LANES.length] as Lane;
     // Inline bodies are small. In each of the other lanes one client sends small files and one sends large files.
     const size = lane === 'inline' || index < LANES.length ? 'small' : 'large';
+    if (index === 0) {
+      await deletePromised(byKey, promised);
+      isDeleted = true;
+    }
     for (let turn = 0; !isOver; turn++) {
       const name = `${size} ${lane} ${wave}.${index}.${turn}`;
       await uploadPromised(byKey, lane, name, promised);
-      if (turn % DELETED === 1) await deletePromised(byKey, name, promised);
-      if (++acknowledged === after.uploads) onEnoughUploads();
+      if (++acknowledged >= after.uploads && isDeleted) onEnoughUploads();
     }
   });
   const failures = Promise.allSettled(clients).then((results) => {
@@ -98,9 +100,9 @@ async function completePromised(byKey: Client, { id }: Pick<Ticket, 'id'>, promi
   promised.arrived.delete(id);
 }
 
-/** Deletes a file of this name, if it is stored. After an answer that is lost nothing is known of it. */
-async function deletePromised(byKey: Client, name: string, { files, deleted }: Promised): Promise<void> {
-  const [id] = [...files].find(([, one]) => one === name) ?? [];
+/** Deletes the oldest file, if there is one. If the answer is lost, nothing is known of the file. */
+async function deletePromised(byKey: Client, { files, deleted }: Promised): Promise<void> {
+  const [id] = files.keys();
   if (id === undefined) return;
   files.delete(id);
   const { status, body } = await byKey.request<{ url: string }>('GET', `/files/${id}`);
