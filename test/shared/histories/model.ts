@@ -34,6 +34,8 @@ export interface Upload {
   after: number;
   before: number;
   ticket: 'no' | 'yes' | 'maybe';
+  /** A repeated request without an answer may have made another ticket, whose id nobody knows yet. */
+  mayBeAnother: boolean;
   bytes: 'no' | 'yes' | 'maybe';
   isRefused: boolean;
   /** Before it was known whether the file exists, a deletion had no answer. */
@@ -59,7 +61,14 @@ export interface Page {
 }
 
 /** What is known of a new ticket. */
-const NOTHING = { id: undefined, file: 'no', bytes: 'no', isRefused: false, mayBeDeleted: false } as const;
+const NOTHING = {
+  id: undefined,
+  file: 'no',
+  bytes: 'no',
+  isRefused: false,
+  mayBeDeleted: false,
+  mayBeAnother: false,
+} as const;
 
 const ticketMs = ({ content }: Upload) => 20 * 60_000 + Math.ceil(content.length / (16 * 1024)) * 1_000;
 export class Model extends Access {
@@ -125,7 +134,8 @@ export class Model extends Access {
         ]);
       if (upload.wasFile) return;
       if (via === 'form') upload.file = 'unborn?';
-      else Object.assign(upload, { ticket: upload.ticket === 'yes' ? 'yes' : 'maybe', endsTo: now + ticketMs(upload) });
+      else if (upload.ticket === 'yes') upload.endsTo = now + ticketMs(upload);
+      else Object.assign(upload, { ticket: 'maybe', mayBeAnother: true, endsTo: now + ticketMs(upload) });
       return;
     }
     const { status, body, headers } = answer;
@@ -145,7 +155,7 @@ export class Model extends Access {
       // Or the first answer comes after its replay.
       agree(own, 'a replay of another upload');
       this.#standsFor(claims, own);
-      if (upload.ticket === 'maybe' && upload.id !== id) Object.assign(upload, NOTHING);
+      if (upload.mayBeAnother && upload.id !== id) Object.assign(upload, NOTHING);
       if (status === 201) this.#isFile(upload, body.file ?? body, true);
       else this.#isTicket(upload, body, isLate);
     } else {
@@ -169,7 +179,7 @@ export class Model extends Access {
     if (isLate && upload.id !== undefined) return;
     agree(upload.id === undefined || upload.id === id, 'another ticket');
     const now = this.now();
-    Object.assign(upload, { id, put, ticket: 'yes', signedAt: now });
+    Object.assign(upload, { id, put, ticket: 'yes', mayBeAnother: false, signedAt: now });
     Object.assign(upload, { endsFrom: now + ticketMs(upload), endsTo: now + ticketMs(upload) });
     this.#keepsLimits();
   }
@@ -268,7 +278,8 @@ export class Model extends Access {
       Object.assign(upload, { isRefused: true, ticket: 'no', file: 'no' });
     } else {
       agree(status === 404 && !isOpen && upload.file !== 'yes', `${upload.name} can be completed`);
-      Object.assign(upload, { ticket: 'no', file: 'no' });
+      upload.file = 'no';
+      if (!upload.mayBeAnother) upload.ticket = 'no';
     }
   }
 
@@ -303,7 +314,7 @@ export class Model extends Access {
       agreeRefusal(answer.status, 404);
     } else {
       agree(answer.status === 404 && (!isOpen || upload.file !== 'no'), `${upload.name} is open`);
-      upload.ticket = 'no';
+      if (!upload.mayBeAnother) upload.ticket = 'no';
     }
   }
 
