@@ -24,6 +24,7 @@ import { documentHash } from './document-hash.ts';
 import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
 import historyRuns from './reliability/histories.json' with { type: 'json' };
+import { plantedRun } from './reliability/planted.ts';
 import { assumed, fullFirst, quotas, rates, stored, sweeps } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -136,6 +137,7 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
           `${disagreements} disagreements`,
           recordedAt.slice(0, 10),
         ]),
+        plantedRun(),
         [
           `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one`,
           `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NO_FAULT } from '../../test/shared/histories/planted-faults.ts';
+
+interface PlantedResult {
+  readonly recordedAt: string;
+  readonly commit: string;
+  readonly kind: string;
+  readonly isFound: boolean;
+}
+
+/** The row of the last run of `test/shared/histories/planted.soak.ts`, which adds a line to `planted.jsonl` for each fault. */
+export function plantedRun(): readonly string[] {
+  const lines = readFileSync(join(import.meta.dirname, 'planted.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  const results: PlantedResult[] = lines.map((line) => JSON.parse(line));
+  const { commit = '', recordedAt = '' } = results.at(-1) ?? {};
+  const last = new Map(results.filter((one) => one.commit === commit).map((one) => [one.kind, one.isFound]));
+  const faults = [...last].filter(([kind]) => kind !== NO_FAULT);
+  const missed = faults.filter(([, isFound]) => !isFound).map(([kind]) => kind);
+  const control = { true: '; without a fault a disagreement', false: '; without a fault none' };
+  return [
+    `${faults.length} planted faults, 200 histories each, commit ${commit}`,
+    `${faults.length - missed.length} found${missed.length > 0 ? `, not found: ${missed.join(', ')}` : ''}${last.has(NO_FAULT) ? control[`${last.get(NO_FAULT) ?? true}`] : ''}`,
+    recordedAt.slice(0, 10),
+  ];
+}
