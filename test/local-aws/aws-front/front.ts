@@ -66,10 +66,15 @@ export async function createTable(): Promise<string> {
   return TableName;
 }
 
+const temporary: string[] = [];
+process.once('exit', () => {
+  for (const directory of temporary) rmSync(directory, { recursive: true, force: true });
+});
+
 /** A directory that is deleted when the process ends. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'aws-front-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  temporary.push(directory);
   return directory;
 }
 
