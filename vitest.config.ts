@@ -43,6 +43,7 @@ const LONG_FILES = [
   'infra/settings/stage',
   'service/time-limits',
   'service/cut-connections',
+  'shared/histories/linearizable-http',
   'fuzz/fuzz',
   'service/rounds',
   'service/secrets',

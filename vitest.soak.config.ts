@@ -23,6 +23,7 @@ export const THOROUGH = [
   'docs/examples',
   'service/accounting',
   'service/cut-connections',
+  'shared/histories/linearizable-http',
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 

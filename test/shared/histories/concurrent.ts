@@ -1,204 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { expect } from 'vitest';
 import { FAULTS, type Fault } from '../files/faults.ts';
 import { type Answer, NO_ANSWER } from './access.ts';
-import { isLinearizable, recorder, type Sequential } from './linearizability.ts';
-import { printedSeed } from './seed.ts';
+import { recorder } from './linearizability.ts';
+import { type Asked, clientsOf, expectOrder, type Shared, type Told, told } from './shared-objects.ts';
 import { applyFault, world } from './started.ts';
-import { LIMITS } from './world.ts';
-
-/** What clients ask of one account at the same time. */
-interface Asked {
-  readonly do:
-    | 'upload'
-    | 'delete'
-    | 'list'
-    | 'usage'
-    | 'revoke'
-    | 'get'
-    | 'complete'
-    | 'cancel'
-    | 'event of the bucket'
-    | 'delete another';
-  readonly name: string;
-  readonly size: number;
-  /** The `Idempotency-Key`. */
-  readonly key?: string;
-}
-
-/** What an answer says. */
-interface Told {
-  readonly status: number;
-  readonly id?: string;
-  readonly total?: number;
-  readonly usedBytes?: number;
-  /** How many requests are left, by `RateLimit`. */
-  readonly left?: number;
-}
-
-/** An object that promises to be linearizable, and what clients do with it. */
-interface Shared<State> extends Sequential<State, Asked, Told> {
-  /** The faults that calls may have; all if it is absent. */
-  readonly faults?: readonly Fault[];
-  readonly asked: fc.Arbitrary<Asked>;
-  /** The ids of what is there before, by name. */
-  prepare?(credential: Readonly<Record<string, string>>): Promise<Record<string, string[]>>;
-  /** Calls whose answers say nothing about the object. */
-  ignores?(told: Told): boolean;
-}
-
-const ask = (one: Partial<Asked> & Pick<Asked, 'do'>) => fc.constant({ name: 'a', size: 1, ...one });
-const files = fc.constantFrom('a', 'b', 'c', 'd');
-const isUnadmitted = ({ status }: Told) => status === 429 || status === 401;
-
-/** Files by name: an upload adds one, and a deletion removes one. Deletions ask for ids that uploads have given. */
-interface Files {
-  readonly used: number;
-  readonly ids: readonly string[];
-}
-
-/** The storage of an account: uploads are refused exactly when they do not fit. */
-const quota: Shared<Files & { sizes: Record<string, number> }> = {
-  initial: { used: 0, ids: [], sizes: {} },
-  asked: fc.oneof(
-    {
-      weight: 5,
-      arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constantFrom(8, 9) }),
-    },
-    { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), name: files, size: fc.constant(0) }) },
-    { weight: 2, arbitrary: ask({ do: 'usage' }) },
-  ),
-  ignores: isUnadmitted,
-  next(state, { do: what, size, name }, told) {
-    const { used, ids, sizes } = state;
-    if (what === 'usage') return !told || told.usedBytes === used ? state : undefined;
-    if (what === 'upload') {
-      const fits = used + size <= LIMITS.STORAGE_LIMIT_BYTES && ids.length < LIMITS.FILE_COUNT_LIMIT;
-      if (told?.status === 403) return fits ? undefined : state;
-      // The id of an upload whose answer is lost is unknown, so nobody deletes its file.
-      const id = told?.id ?? `unknown ${ids.length}`;
-      if (!fits) return told ? undefined : state;
-      return { used: used + size, ids: [...ids, id].sort(), sizes: { ...sizes, [id]: size } };
-    }
-    const isThere = ids.includes(name);
-    if (told && told.status !== (isThere ? 200 : 404)) return undefined;
-    if (!isThere) return state;
-    return { used: used - (sizes[name] ?? 0), ids: ids.filter((id) => id !== name), sizes };
-  },
-};
-
-/** `total` counts every file, from the answer of its upload to that of its deletion. */
-const total: Shared<readonly string[]> = {
-  initial: [],
-  asked: fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('upload' as const), name: files, size: fc.constant(1) }) },
-    { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), name: files, size: fc.constant(0) }) },
-    { weight: 4, arbitrary: ask({ do: 'list' }) },
-  ),
-  ignores: (told) => isUnadmitted(told) || told.status === 403,
-  next(ids, { do: what, name }, told) {
-    if (what === 'list') return !told || told.total === ids.length ? ids : undefined;
-    if (what === 'upload') return [...ids, told?.id ?? `unknown ${ids.length}`].sort();
-    const isThere = ids.includes(name);
-    if (told && told.status !== (isThere ? 200 : 404)) return undefined;
-    return ids.filter((id) => id !== name);
-  },
-};
-
-/** A key works until it is revoked, and never again. */
-const revocation: Shared<boolean> = {
-  initial: true,
-  asked: fc.oneof({ weight: 4, arbitrary: ask({ do: 'usage' }) }, { weight: 1, arbitrary: ask({ do: 'revoke' }) }),
-  ignores: ({ status }) => status === 429,
-  next(isValid, { do: what }, told) {
-    if (what === 'usage') return !told || told.status === (isValid ? 200 : 401) ? isValid : undefined;
-    return !told || told.status === (isValid ? 200 : 404) ? false : undefined;
-  },
-};
-
-/** In a minute, exactly the limit is admitted, and each answer says how many are left. */
-const limiter: Shared<number> = {
-  initial: LIMITS.RATE_LIMIT_LISTS_PER_MINUTE,
-  asked: ask({ do: 'list' }),
-  // A write that the network repeats late is counted twice (as in I14, no more than the limit is admitted, but one less may be).
-  faults: FAULTS.filter((fault) => fault !== 'happens again late'),
-  next(left, _, told) {
-    if (!told) return Math.max(0, left - 1);
-    if (told.status === 429) return left === 0 ? left : undefined;
-    return left > 0 && told.left === left - 1 ? left - 1 : undefined;
-  },
-};
-
-/** An `Idempotency-Key` stands for the first upload that used it. */
-const idempotency: Shared<Readonly<Record<string, { name: string; id: string | null }>>> = {
-  initial: {},
-  asked: fc.record({
-    do: fc.constant('upload' as const),
-    name: fc.constantFrom('a', 'b'),
-    size: fc.constant(1),
-    key: fc.constantFrom('k1', 'k2'),
-  }),
-  ignores: isUnadmitted,
-  next(claims, { name, key = '' }, told) {
-    const claim = claims[key];
-    if (told?.status === 409) return claim && claim.name !== name ? claims : undefined;
-    if (!claim) return { ...claims, [key]: { name, id: told?.id ?? null } };
-    if (claim.name !== name) return told ? undefined : claims;
-    if (told && claim.id !== null && told.id !== claim.id) return undefined;
-    return { ...claims, [key]: { name, id: told?.id ?? claim.id } };
-  },
-};
-
-/**
- * A direct upload whose bytes have arrived, in an account that has its maximum number of files: it is a file once, is refused once, or is
- * cancelled once, whatever its client and the event of the bucket do at once, and while another file is deleted.
- */
-const ticket: Shared<{ is: 'open' | 'file' | 'refused' | 'cancelled' | 'deleted'; hasRoom: boolean }> = {
-  initial: { is: 'open', hasRoom: false },
-  async prepare(credential) {
-    const json = { name: 'a', mime_type: 'text/plain', size_bytes: 1 };
-    const { body } = await world.request('createUpload', { credential, json });
-    await fetch(body.upload.url, { method: 'PUT', headers: body.upload.headers, body: 'a' });
-    const form = { name: 'a', content: '', isStream: false };
-    const { body: other } = await world.request('uploadFile', { credential, form });
-    for (let files = 1; files < LIMITS.FILE_COUNT_LIMIT; files++)
-      await world.request('uploadFile', { credential, form });
-    world.clock.pass(2 * 60_000);
-    return { a: [body.id], arrived: world.arrived.splice(0), other: [other.id] };
-  },
-  asked: fc.oneof(
-    { weight: 4, arbitrary: ask({ do: 'complete' }) },
-    { weight: 2, arbitrary: ask({ do: 'event of the bucket', name: 'arrived' }) },
-    { weight: 2, arbitrary: ask({ do: 'delete another', name: 'other' }) },
-    { weight: 1, arbitrary: ask({ do: 'cancel' }) },
-    { weight: 1, arbitrary: ask({ do: 'delete' }) },
-    { weight: 2, arbitrary: ask({ do: 'get' }) },
-  ),
-  ignores: isUnadmitted,
-  next(state, { do: what }, told) {
-    const { is, hasRoom } = state;
-    const gives = (status: number, after: typeof state = state) =>
-      !told || told.status === status ? after : undefined;
-    if (what === 'delete another') return gives(hasRoom ? 404 : 200, { is, hasRoom: true });
-    if (what === 'get') return gives(is === 'file' ? 200 : 404);
-    if (what === 'delete') return is === 'file' ? gives(200, { is: 'deleted', hasRoom }) : gives(404);
-    if (what === 'cancel') return is === 'open' ? gives(200, { is: 'cancelled', hasRoom }) : gives(404);
-    const then = is === 'open' ? { is: hasRoom ? ('file' as const) : ('refused' as const), hasRoom } : state;
-    if (what === 'event of the bucket') return then;
-    return gives(then.is === 'file' ? 201 : then.is === 'refused' ? 403 : 404, then);
-  },
-};
-
-/** Everything that promises to be linearizable. */
-export const SHARED = {
-  'the storage of an account': quota,
-  'the total of a list': total,
-  'the revocation of a key': revocation,
-  'the rate limit': limiter,
-  'an Idempotency-Key': idempotency,
-  'a direct upload': ticket,
-} as unknown as Readonly<Record<string, Shared<never>>>;
 
 const PAUSES = ['pauses before', 'pauses after'] as const;
 const nth = fc.integer({ min: 1, max: 12 });
@@ -210,53 +16,35 @@ const anyOf = (faults: readonly Fault[]) =>
     { weight: 2, arbitrary: fc.record({ fault: fc.constantFrom(...PAUSES), nth }) },
   );
 
-/** Several clients use one account at the same time, with faults; then the checker judges what they were told. */
-export async function expectLinearizable<State>(shared: Shared<State>, numRuns: number): Promise<void> {
-  const seed = printedSeed(`${numRuns} concurrent histories`);
-  const client = fc.array(fc.tuple(shared.asked, anyOf(shared.faults ?? FAULTS)), { minLength: 2, maxLength: 4 });
-  const clients = fc.noBias(fc.array(client, { minLength: 2, maxLength: 4 }));
-  await fc.assert(
-    fc.asyncProperty(clients, async (plans) => {
-      const calls = await recordCalls(plans, shared);
-      const judged = calls.filter(({ output }) => !(output && shared.ignores?.(output)));
-      expect(isLinearizable(judged, shared), `not linearizable: ${JSON.stringify(judged)}`).toBe(true);
-    }),
-    // Other examples than the one that failed are run by other schedules, so a failure is not shrunk.
-    { numRuns, seed, endOnFailure: true },
-  );
+/** Several clients use one account at the same time, with faults. */
+export function expectLinearizable<State>(shared: Shared<State>, numRuns: number): Promise<void> {
+  const one = fc.tuple(shared.asked, anyOf(shared.faults ?? FAULTS));
+  return expectOrder(shared, one, numRuns, (plans) => recordCalls(plans, shared));
 }
 
-/** What needs no file that is there. */
-const BY_NAME = new Set<Asked['do']>(['upload', 'list', 'usage', 'revoke']);
+async function deliver(key: string): Promise<Answer> {
+  await world.deliver(key);
+  return { ...NO_ANSWER, status: 200 };
+}
 
 type Plan = readonly (readonly [Asked, { fault: Fault; nth: number } | undefined])[];
 
-async function recordCalls(plans: readonly Plan[], { prepare }: Pick<Shared<unknown>, 'prepare'>) {
-  const { stores, clock } = world;
-  const id = randomUUID();
-  await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, clock.now());
-  const [key, cookie] = [await world.newKey(id, 'the key'), await world.logIn(id)];
-  const ids = (await prepare?.(key.header ?? {})) ?? {};
+async function recordCalls(plans: readonly Plan[], shared: Pick<Shared<unknown>, 'prepare'>) {
+  const { stores, clock, request } = world;
+  const accountId = randomUUID();
+  await stores.accounts.upsert({ id: accountId, email: `${accountId}@example.com`, name: 'Somebody' }, clock.now());
+  const { header: credential = {} } = await world.newKey(accountId, 'the key');
+  const cookie = (await world.logIn(accountId)) ?? {};
+  const { ids, named, perform } = await clientsOf(
+    {
+      byKey: (name, one) => request(name, { credential, ...one }),
+      bySession: (name, one) => request(name, { credential: cookie, ...one }),
+    },
+    shared,
+  );
+  clock.pass(2 * 60_000);
+  ids.arrived = world.arrived.splice(0);
   const { calls, call } = recorder<Asked, Told>();
-  const perform = async ({ do: what, name, size, key: idempotencyKey }: Asked): Promise<Answer> => {
-    const credential = key.header ?? {};
-    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    if (what === 'usage') return world.request('getUsage', { credential });
-    if (what === 'list') return world.request('listFiles', { credential });
-    if (what === 'delete' || what === 'delete another') return world.request('deleteFile', { credential, id: name });
-    if (what === 'get') return world.request('getFile', { credential, id: name });
-    if (what === 'complete') return world.request('completeUpload', { credential, id: name });
-    if (what === 'cancel') return world.request('cancelUpload', { credential, id: name });
-    if (what === 'event of the bucket') {
-      await world.deliver(name);
-      return { ...NO_ANSWER, status: 200 };
-    }
-    if (what === 'revoke') return world.request('revokeApiKey', { credential: cookie ?? {}, id: key.id });
-    const form = { name, content: 'x'.repeat(size), isStream: false };
-    const answer = await world.request('uploadFile', { credential, headers, form });
-    if (answer.status === 201) ids[name] = [...(ids[name] ?? []), answer.body.id];
-    return answer;
-  };
   const late: (() => Promise<void>)[] = [];
   const waiting: (() => void)[] = [];
   let working = plans.length;
@@ -275,13 +63,12 @@ async function recordCalls(plans: readonly Plan[], { prepare }: Pick<Shared<unkn
   await Promise.all(
     plans.map(async (plan) => {
       for (const [asked, bad] of plan) {
-        // What asks for a file asks for the newest of the name whose upload was answered.
-        const name = BY_NAME.has(asked.do) ? asked.name : ids[asked.name]?.at(-1);
-        if (name === undefined) continue;
-        await call({ ...asked, name }, async () => {
+        const one = named(asked);
+        if (one === undefined) continue;
+        await call(one, async () => {
           let answer = NO_ANSWER;
           const work = async () => {
-            answer = await perform({ ...asked, name });
+            answer = await (one.do === 'event of the bucket' ? deliver(one.name) : perform(one));
           };
           const [fault, nth] = [bad?.fault ?? 'dies before', bad?.nth ?? Number.POSITIVE_INFINITY];
           const { end, happenLate, resume } = await applyFault(fault, nth, work, { mayNotApply: true });
@@ -300,16 +87,4 @@ async function recordCalls(plans: readonly Plan[], { prepare }: Pick<Shared<unkn
   for (const happenLate of late) await happenLate();
   clock.pass(2 * 60_000);
   return calls;
-}
-
-function told({ status, body, headers }: Answer): Told | undefined {
-  if (status === 0 || status >= 500) return undefined;
-  const left = /r=(\d+)/.exec(String(headers.RateLimit))?.[1];
-  return {
-    status,
-    ...(body.id !== undefined && { id: body.id }),
-    ...(body.total !== undefined && { total: body.total }),
-    ...(body.storage_used_bytes !== undefined && { usedBytes: body.storage_used_bytes }),
-    ...(left !== undefined && { left: Number(left) }),
-  };
 }

@@ -14,10 +14,10 @@ const RECORD = join(FIGURES, 'histories.json');
 
 test(`the service agrees with the model after any of ${COUNT} histories`, { timeout: 3 * 3_600_000 }, async () => {
   if (HISTORIES === undefined) return expectAgreement(COUNT);
-  expect(runHere(), 'everything is committed').toBeDefined();
+  const here = runHere();
+  expect(here, 'everything is committed').toBeDefined();
   await expectAgreement(COUNT, (run) => {
     const recorded: { commit: string; seed: number }[] = JSON.parse(readFileSync(RECORD, 'utf8'));
-    const here = runHere();
     const others = recorded.filter(({ commit, seed }) => commit === here?.commit && seed !== run.seed);
     writeFileSync(RECORD, `${JSON.stringify([...others, { ...here, ...run }], null, 2)}\n`);
   });

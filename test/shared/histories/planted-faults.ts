@@ -75,12 +75,20 @@ export const PLANTED: readonly PlantedFault[] = [
     replacement: "stores.releases.releaseFile(file, work, deadline).catch(() => 'released')",
   },
   {
+    kind: 'an object forgotten',
+    file: 'shared/files/delete-file.ts',
+    text: '  await stores.objects.remove(file.objectKey);\n',
+    replacement: '',
+  },
+  {
     kind: 'an unknown outcome taken for a failure',
     file: 'shared/files/complete-upload.ts',
     text: "if ((await stores.tickets.endAttempt(ref, objectKey)) === 'settled') {",
     replacement: "if ((await stores.tickets.endAttempt(ref, objectKey)) === ('never' as string)) {",
   },
 ];
+
+export const occursOnce = (code: string, text: string) => code.split(text).length === 2;
 
 /** Plants a fault while the source file loads. */
 export function plant({ kind, file, text, replacement }: PlantedFault): Plugin {
@@ -89,7 +97,7 @@ export function plant({ kind, file, text, replacement }: PlantedFault): Plugin {
     enforce: 'pre',
     transform(code, id) {
       if (!id.split('?', 1)[0]?.endsWith(`/${file}`)) return undefined;
-      if (code.split(text).length !== 2) throw new Error(`${file} does not have this text once: ${text}`);
+      if (!occursOnce(code, text)) throw new Error(`${file} does not have this text once: ${text}`);
       return code.replace(text, () => replacement);
     },
   };

@@ -10,18 +10,7 @@ import { FORM, part } from '../../support/forms.ts';
 import { BUCKET, startService } from '../files/service.ts';
 import type { Answer, Credential } from './access.ts';
 import { installClock } from './clock.ts';
-
-/** Limits that a short history reaches. */
-export const LIMITS = {
-  MAX_UPLOAD_SIZE_BYTES: 9,
-  STORAGE_LIMIT_BYTES: 24,
-  FILE_COUNT_LIMIT: 6,
-  UPLOAD_BYTES_PER_DAY: 70,
-  RATE_LIMIT_UPLOADS_PER_MINUTE: 8,
-  RATE_LIMIT_LISTS_PER_MINUTE: 6,
-  RATE_LIMIT_REQUESTS_PER_MINUTE: 12,
-  RATE_LIMIT_LOGIN_STARTS_PER_MINUTE: 100,
-} as const;
+import { LIMITS } from './limits.ts';
 
 const START = Date.UTC(2027, 0, 1, 9);
 const APP_URL = 'https://app.example';
