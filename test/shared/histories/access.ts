@@ -105,7 +105,7 @@ export class Access {
     return !isUnknown(answer);
   }
 
-  /** A call happens that the network has delayed or repeated. It may have counted a request, once more than its answer says. */
+  /** A call happens that the network has delayed or repeated, or whose process has paused. It may have counted a request, again or only now. */
   lateCall(): void {
     for (const as of ['UPLOADS', 'LISTS', 'REQUESTS']) this.#admitted.push({ as, at: this.now(), isSure: false });
   }

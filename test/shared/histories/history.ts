@@ -119,7 +119,11 @@ export class Run {
     }
     if (outcome.end !== 'pause') return;
     const since = this.#world.clock.now();
-    this.#paused.push({ outcome, since, text, learn: () => learn(answer, true) });
+    const learnLate = () => {
+      account.model.lateCall();
+      learn(answer, true);
+    };
+    this.#paused.push({ outcome, since, text, learn: learnLate });
   }
 
   async #look(account: Account, upload: Upload): Promise<void> {
