@@ -112,7 +112,7 @@ export default defineConfig({
           name: 'modules',
           include: MODULE_TESTS,
           isolate: false,
-          setupFiles: ['same-environment', 'fresh-modules', 'compare-buffers', 'fixed-seed'].map(
+          setupFiles: ['own-ports', 'same-environment', 'fresh-modules', 'compare-buffers', 'fixed-seed'].map(
             (name) => `test/support/${name}.ts`,
           ),
         },
@@ -124,7 +124,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...MODULE_TESTS, ...FUZZ_TESTS],
           isolate: false,
-          setupFiles: ['same-environment', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
+          setupFiles: ['own-ports', 'same-environment', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
         },
       },
       { test: { ...COMMON, name: 'fuzz', include: FUZZ_TESTS } },

@@ -92,6 +92,14 @@ async function requireFreePort(port: number): Promise<void> {
  */
 const [LOWEST, BEYOND] = [10_081, 32_768];
 const TRIES = 100;
+
+/** Programs that start beside each other get a part of the range each, as `2/8`. Otherwise two could choose a port before either listens. */
+function freeRange(): [number, number] {
+  const [part = 1, parts = 1] = process.env.FREE_PORTS?.split('/').map(Number) ?? [];
+  const size = Math.floor((BEYOND - LOWEST) / parts);
+  return [LOWEST + (part - 1) * size, LOWEST + part * size];
+}
+
 const HIGHEST = 65_535;
 
 /**
@@ -100,7 +108,7 @@ const HIGHEST = 65_535;
  */
 export async function freePort(): Promise<number> {
   for (let time = 0; time < TRIES; time++) {
-    const port = randomInt(LOWEST, BEYOND);
+    const port = randomInt(...freeRange());
     if ((await whyTaken(port)) === undefined) return port;
   }
   throw new Error('There is no free port.');

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANES, type Lane } from '../../shared/metrics.ts';
 import type { Answer } from '../support/client.ts';
 import { FORM, filePart } from '../support/forms.ts';
 import { askForTicket, complete, put, retryOn503, uploadStreaming, uploadThrough } from '../support/lanes.ts';
+import { keepFromMidnight, untilMidnightMs } from '../support/midnight.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { rawRequest, sendAndDisconnect } from '../support/raw-http.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -19,13 +19,10 @@ const MAX_BYTES = 5_000_000;
 let service: TestService;
 let operator: Operator;
 
-const DAY_MS = 24 * 3_600_000;
-const untilMidnightMs = () => DAY_MS - (Date.now() % DAY_MS);
-/** The tests must not run past midnight (UTC), when the bytes of a day start again at zero. */
 const LONGEST_RUN_MS = 600_000;
 
 beforeAll(async () => {
-  if (untilMidnightMs() < LONGEST_RUN_MS) await sleep(untilMidnightMs());
+  await keepFromMidnight(LONGEST_RUN_MS);
   service = await startTestService({
     FILE_COUNT_LIMIT: String(FILES),
     UPLOAD_BYTES_PER_DAY: String(BYTES_PER_DAY),

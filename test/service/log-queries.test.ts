@@ -40,9 +40,8 @@ async function writeLines(): Promise<void> {
   const { body: ticket } = await askForTicket(byKey, FILE_NAME, 5);
   await byKey.request('POST', `/uploads/${ticket.id}/complete`);
   await fetch(ticket.upload.url, { method: 'PUT', headers: ticket.upload.headers, body: 'hello' });
-  await vi.waitUntil(() => service.logs.some((line) => line.includes('upload arrived') && line.includes(ticket.id)), {
-    timeout: 10_000,
-  });
+  const arrived = (line: string) => line.includes('upload arrived') && line.includes(ticket.id);
+  await vi.waitUntil(() => service.logs.some(arrived), { timeout: 120_000 });
   const failing = { match: { service: 'dynamodb', operation: 'GetItem', table: service.tables.files } as const };
   const failed = await withFault(service, { ...failing, effect: 'error-before' }, () =>
     byKey.request('GET', `/files/${ticket.id}`),

@@ -40,7 +40,8 @@ test('the other ports follow the port of the app, and stay the same at the next 
 
 test('at the first start, a port that another process has is replaced', async () => {
   const app = await freePort();
-  await occupy(app + 1);
+  // When another process has it already, that is as good.
+  await occupy(app + 1).catch(({ code }) => expect(code).toBe('EADDRINUSE'));
   expect((await choosePorts(app, await dataDir())).cdn).toBeGreaterThan(app + 1);
 });
 

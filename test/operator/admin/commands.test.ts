@@ -11,6 +11,7 @@ import { type AdminOutcome, adminProcess, adminProcessJson, startAdmin } from '.
 import { readBooks } from '../../support/books.ts';
 import { client } from '../../support/client.ts';
 import { askForTicket, complete, uploadThrough } from '../../support/lanes.ts';
+import { keepFromMidnight } from '../../support/midnight.ts';
 import { type Operator, operatorOf } from '../../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../../support/service.ts';
 import { withFault } from '../../support/with-fault.ts';
@@ -75,6 +76,7 @@ async function expectOtherUntouched(): Promise<void> {
 
 describe('show', () => {
   test('prints everything about an account, by its id, or by its e-mail address in upper or lower case', async () => {
+    await keepFromMidnight(60_000);
     const account = await service.newAccount();
     await account.byKey.upload('a.txt', 'hello');
     const { items } = (await account.bySession.request('GET', '/api-keys')).body;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -119,9 +118,15 @@ describe('a sweep', () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
     const now = Date.now() + HOUR_MS;
     const reports = await Promise.all([1, 2, 3].map(() => sweepAt(service, now)));
-    const done = (kind: 'ticket' | 'cancelled' | 'deleted' | 'leaf') =>
-      reports.reduce((sum, { swept }) => sum + swept[kind], 0);
-    expect([done('ticket'), done('cancelled'), done('deleted'), done('leaf')]).toEqual([12, 6, 6, 6]);
+    const done = { ticket: 12, cancelled: 6, deleted: 6, leaf: 6 };
+    // On a busy machine the answer to a write may come too late. Then nobody knows who did the work, and nobody counts it.
+    const unknown = reports.reduce((sum, { failed }) => sum + failed, 0);
+    for (const [kind, times] of Object.entries(done) as [keyof typeof done, number][]) {
+      const counted = reports.reduce((sum, { swept }) => sum + swept[kind], 0);
+      expect(counted).toBeLessThanOrEqual(times);
+      expect(counted + unknown).toBeGreaterThanOrEqual(times);
+    }
+    if (unknown > 0) await sweepAt(service, now + HOUR_MS);
     for (const accountId of accounts) await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
@@ -381,7 +386,10 @@ describe('the walk of the bucket', () => {
     const accountId = await newAccount(service);
     for (const content of ['a', 'b']) await upload(service, accountId, content);
     const keys = (await keysInBucket(service)).sort();
-    const { pages, small } = withSmallPages(() => setTimeout(500));
+    // The clock stands still until a page was read; then the time is over.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { pages, small } = withSmallPages(async () => void vi.setSystemTime(Date.now() + 250));
     const now = Date.now() + 2 * DAYS;
     const shards = [shardOfKey(keys[0] as string)];
     const sweepShortly = () => walkBucket(small, { now, shards, deadlineAt: Date.now() + 250 });
