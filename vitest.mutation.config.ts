@@ -12,7 +12,7 @@ export default defineConfig({
       'test/shared/files/{content-disposition,file-name,file-record,media-type,parts,ticket-request}.test.ts',
       'test/shared/http/*.test.ts',
       'test/shared/login/provider.test.ts',
-      'test/shared/rate-limit/{client-subject,headers,policy}.test.ts',
+      'test/shared/rate-limit/policy.test.ts',
       'test/shared/stack/cross-site.test.ts',
       'test/shared/upload-form/*.test.ts',
     ],

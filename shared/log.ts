@@ -1,15 +1,19 @@
 type Level = 'info' | 'warn' | 'error';
 
 /**
- * Writes one record as a line of JSON on stdout, where CloudWatch and `npm start` read it. Because it is JSON, a file name with line breaks
- * or escape codes cannot forge a line. Callers must not pass a key, cookie, token or signed URL.
+ * Writes one record as a line of JSON on stdout, where CloudWatch and `npm start` read it. Because it is JSON without control characters, no
+ * text in it can forge a line or control a terminal. Callers must not pass a key, cookie, token or signed URL.
  *
  * It does not use `console`: Lambda begins the lines of `console` with a time and a request id. Then Logs Insights would find the fields only
  * in log groups with Lambda's own names, and CloudWatch would make no metrics of the record.
  */
 export function log(level: Level, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
-  process.stdout.write(`${JSON.stringify({ level, message, ...fields })}\n`);
+  const line = JSON.stringify({ level, message, ...fields });
+  process.stdout.write(`${line.replace(UNESCAPED, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`);
 }
+
+/** The control characters that JSON does not escape. */
+const UNESCAPED = /[\x7f-\x9f]/g;
 
 /** The events of the audit trail: what users and operators did. */
 export type AuditEvent =

@@ -377,10 +377,14 @@ export const VERDICTS: Readonly<Record<string, Verdict>> = {
     ['test/shared/stack/cross-site.test.ts', 'a %s changes nothing and may come from anywhere'],
     CALLBACK,
   ),
-  '3.5.4': met('applications on different hostnames', 'Uploads have another registrable domain than the dashboard.', [
-    'test/infra/settings/stage.test.ts',
-    'an invalid setting is an error that names the file of the stage and the setting:',
-  ]),
+  '3.5.4': met(
+    'applications on different hostnames',
+    'Uploads have another host than the dashboard; [the guide](../operate.md#custom-domains) asks for another registrable domain.',
+    [
+      'test/infra/settings/stage.test.ts',
+      'an invalid setting is an error that names the file of the stage and the setting: > one domain for both distributions',
+    ],
+  ),
   '3.5.5': none(
     'messages between windows are checked',
     'The dashboard listens to no `postMessage` of other origins; its channel is one of its own origin.',
@@ -935,7 +939,7 @@ export const VERDICTS: Readonly<Record<string, Verdict>> = {
   ]),
   '16.2.5': met('nothing sensitive in logs', 'Keys by prefix, sessions by the beginning of their hash.', LOGS, [
     'test/service/log-queries.test.ts',
-    'no log but that of downloads has a secret, a file name or the name of a key',
+    'no log but that of downloads has a secret, an e-mail address, a file name or the name of a key',
   ]),
   '16.3.1': met('authentication is logged', 'Logins, also refused ones, and refused keys.', AUDIT, [
     'test/service/request-log.test.ts',

@@ -1,8 +1,9 @@
 import { appUrl, loginProvider } from '../../shared/aws/parameters.ts';
 import { parseCookies } from '../../shared/http/cookies.ts';
-import { type ApiEvent, header, headerValues } from '../../shared/http/request.ts';
+import { header, headerValues } from '../../shared/http/request.ts';
 import { redirect } from '../../shared/http/response.ts';
 import { startLogin } from '../../shared/login/start-login.ts';
+import { isOwnName, isOwnStart } from '../../shared/stack/cross-site.ts';
 import { loginPage } from '../../shared/stack/login-page.ts';
 import { rateLimit } from '../../shared/stack/rate-limit.ts';
 import { routeStack } from '../../shared/stack/route-stack.ts';
@@ -24,10 +25,10 @@ const checks = [loginPage(), rateLimit(route.rateClass, viewerSubject)];
  */
 export const handler = routeStack(route, checks, async ({ event }) => {
   const url = await appUrl();
-  if (!isOurOwnStart(event)) return redirect(`${url}/dashboard/login`, []);
+  if (!isOwnStart(headerValues(event, 'sec-fetch-site'))) return redirect(`${url}/dashboard/login`, []);
   const { prompt, moved } = event.multiValueQueryStringParameters ?? {};
   const choice = prompt?.join() === 'select_account' ? 'select_account' : undefined;
-  if (moved === undefined && !isOurName(header(event, 'x-viewer-host'), url)) {
+  if (moved === undefined && !isOwnName(header(event, 'x-viewer-host'), url)) {
     const query = new URLSearchParams({ ...(choice && { prompt: choice }), moved: '1' });
     return redirect(`${url}${route.path}?${query}`, []);
   }
@@ -36,17 +37,3 @@ export const handler = routeStack(route, checks, async ({ event }) => {
   const login = startLogin({ provider, appUrl: url, cookies, prompt: choice });
   return redirect(login.location, login.cookies);
 });
-
-/**
- * True if the request comes from our own page, or from the person (an address that was typed, or a bookmark), or if the browser does not say.
- * Another host of our domain is foreign, too. Source: W3C, "Fetch Metadata Request Headers", `Sec-Fetch-Site`.
- */
-function isOurOwnStart(event: ApiEvent): boolean {
-  const sites = headerValues(event, 'sec-fetch-site');
-  return sites.length === 0 || (sites.length === 1 && ['same-origin', 'none'].includes(sites[0] ?? ''));
-}
-
-/** True for the name in our address, in any case and with any port, as a browser compares names for cookies; or if the edge sent none. */
-function isOurName(viewerHost: string | undefined, appUrl: string): boolean {
-  return viewerHost === undefined || URL.parse(`http://${viewerHost}`)?.hostname === new URL(appUrl).hostname;
-}

@@ -34,6 +34,21 @@ function isAbsentOr(expected: string, values: readonly string[]): boolean {
 }
 
 /**
+ * True if a login is started by our own page, or by the person (an address that was typed, or a bookmark), or if the browser does not say.
+ * Another host of our domain is foreign, too. Source: W3C, "Fetch Metadata Request Headers", `Sec-Fetch-Site`.
+ * @param secFetchSite  every value of the request's `Sec-Fetch-Site`.
+ */
+export function isOwnStart(secFetchSite: readonly string[]): boolean {
+  const [site = '', ...others] = secFetchSite;
+  return secFetchSite.length === 0 || (others.length === 0 && ['same-origin', 'none'].includes(site));
+}
+
+/** True for the name in our address, in any case and with any port, as a browser compares names for cookies; or if the edge sent none. */
+export function isOwnName(viewerHost: string | undefined, ownAddress: string): boolean {
+  return viewerHost === undefined || URL.parse(`http://${viewerHost}`)?.hostname === new URL(ownAddress).hostname;
+}
+
+/**
  * Refuses a request with our cookie if a page that is not ours may have caused the browser to send it. A request with a key passes, because
  * only someone who has the key can send such a request. @throws ApiError `forbidden`.
  */

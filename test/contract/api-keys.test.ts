@@ -119,6 +119,24 @@ describe('contract: key management', () => {
     }
   });
 
+  test('a key and a session of one account have the same files and tickets, with the same fields', async () => {
+    const { byKey: program, bySession: browser } = await service.newAccount();
+    const { body: file } = await program.upload('a.txt', 'hello');
+    for (const path of ['/files', `/files/${file.id}`, '/usage']) {
+      const [one, other] = [await program.request('GET', path), await browser.request('GET', path)];
+      expect([other.status, other.body]).toEqual([200, one.body]);
+    }
+    const wanted = { name: 'b', mime_type: 'text/plain', size_bytes: 1 };
+    for (const [maker, ender] of [
+      [program, browser],
+      [browser, program],
+    ] as const) {
+      const { body: ticket } = await maker.postJson('/uploads', wanted);
+      expect((await ender.request('DELETE', `/uploads/${ticket.id}`)).status).toBe(200);
+    }
+    expect((await browser.request('DELETE', `/files/${file.id}`)).status).toBe(200);
+  });
+
   test("revoking another account's key is 404 like an unknown one, and the key stays valid", async () => {
     const [mine, theirs] = [await service.newAccount(), await service.newAccount()];
     const { body } = await mine.bySession.request<{ items: Key[] }>('GET', '/api-keys');

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EDGE_FUNCTIONS } from './edge-functions.ts';
 import { PARSERS } from './parsers.ts';
+import { REQUESTS } from './requests.ts';
 
-export const TARGETS = Object.entries({ ...PARSERS, ...EDGE_FUNCTIONS });
+export const TARGETS = Object.entries({ ...PARSERS, ...REQUESTS, ...EDGE_FUNCTIONS });
 
 const fileOf = (name: string) => join(import.meta.dirname, 'fixtures', `${name}.json`);
 

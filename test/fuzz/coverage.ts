@@ -8,8 +8,8 @@ export interface Trace {
   readonly steps: number;
 }
 
-/** The files whose blocks count: the parsers, and the edge functions (as local-aws/cloudfront/function-runtime.ts names them). */
-const OURS = /(?<!\/test)\/shared\/[\w/-]+\.ts|^cloudfront-function\.js$/;
+/** The files whose blocks count: our functions and what they share, and the edge functions (as local-aws/cloudfront/function-runtime.ts names them). */
+const OURS = /(?<!\/test)\/(?:functions|shared)\/[\w/-]+\.ts|^cloudfront-function\.js$/;
 
 /**
  * V8 says which blocks of our code run. It counts blocks only in functions that it compiles while it counts, so it counts from the first call

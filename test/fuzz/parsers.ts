@@ -402,7 +402,7 @@ function onlyInvalid<T>(read: () => T): T | undefined {
   }
 }
 
-function eventOf(parts: Partial<ApiEvent>): ApiEvent {
+export function eventOf(parts: Partial<ApiEvent>): ApiEvent {
   const nothing = { multiValueHeaders: {}, multiValueQueryStringParameters: null, pathParameters: null, body: null };
   const requestContext = { requestId: 'r', identity: { sourceIp: '198.51.100.7' } };
   return { httpMethod: 'POST', path: '/', isBase64Encoded: false, requestContext, ...nothing, ...parts };

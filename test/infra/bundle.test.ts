@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { ENTRIES } from '../../infra/bundle/entries.ts';
@@ -23,6 +23,26 @@ describe.each(Object.keys(ENTRIES))('the bundle of %s', (name) => {
     const recorded = (sizes as Readonly<Record<string, number>>)[name] ?? 0;
     expect(code.byteLength).toBeLessThan(recorded * GROWTH_MAX);
   });
+});
+
+test('only the login and the canary have code that calls an address over HTTP, besides the SDK', () => {
+  const calling = Object.keys(ENTRIES).filter((name) =>
+    /\bfetch\(/.test(readFileSync(join(inject('assembly'), 'bundles', name, 'index.js'), 'utf8')),
+  );
+  expect(calling.toSorted()).toEqual(['canary', 'finishLogin', 'startLogin']);
+  // Node has other ways as well. The streaming server takes requests by one of them.
+  const root = join(import.meta.dirname, '../..');
+  const networking = globSync('{functions,shared}/**/*.ts', { cwd: root }).flatMap(
+    (file) =>
+      readFileSync(join(root, file), 'utf8').match(/^import .*'node:(http|https|http2|net|tls|dgram)';$/gm) ?? [],
+  );
+  expect(new Set(networking)).toEqual(
+    new Set([
+      "import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';",
+      "import type { IncomingMessage } from 'node:http';",
+      "import { isIPv4 } from 'node:net';",
+    ]),
+  );
 });
 
 test('an operation with an event stream, which bundles do not contain, fails and says why', () => {

@@ -61,6 +61,7 @@ async function writeLines(): Promise<void> {
   await adminProcessJson(service, '--yes', 'take-down', String(file.url));
   await bySession.request('DELETE', '/auth/sessions');
   secrets.push(
+    account.email,
     key,
     cookie.split('=')[1] ?? '',
     second.split('=')[1] ?? '',
@@ -273,7 +274,7 @@ describe('the audit trail', () => {
     expect(await run(asked['key prefix'])).toEqual(before);
   });
 
-  test('no log but that of downloads has a secret, a file name or the name of a key', () => {
+  test('no log but that of downloads has a secret, an e-mail address, a file name or the name of a key', () => {
     const groups = service.logGroups.names.filter((group) => !group.includes('-Downloads'));
     const lines = groups.flatMap((group) => service.logGroups.between(group, 0, Date.now() + 1_000));
     expect(lines.length).toBeGreaterThan(20);

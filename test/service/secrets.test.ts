@@ -163,6 +163,10 @@ describe('no line contains a secret, and no error more than its code:', () => {
         { method: 'POST', path: '/api/v1/files', headers: { ...byKey(), ...FORM }, body: form(shown) },
       ]);
     }
+    // A header may have bytes that are control characters of a terminal, too.
+    const headers = { 'user-agent': '\x9b31ma\x85' };
+    await ask({ method: 'GET', path: '/api/v1/auth/google/callback?state=a', headers });
+    await expect.poll(() => lines().some((line) => line.includes('31ma'))).toBe(true);
   });
 
   const failures: readonly [string, Fault['effect'], Fault['match']][] = [

@@ -222,6 +222,27 @@ describe.each(STAGES)('in the stage %s', (stage, assembly) => {
     expect(holders('sqs:')).toEqual(['CompleteArrivedUpload sqs:SendMessage', 'Sweep sqs:SendMessage']);
   });
 
+  test('the roles of functions have actions of these services alone', async () => {
+    const policies = await resourcesOf(assembly(), 'AWS::IAM::Policy');
+    const functions = await resourcesOf(assembly(), 'AWS::Lambda::Function', 'AWS::Lambda::WebFunctionRevision');
+    const users = JSON.stringify(functions.filter(({ logicalId }) => !HELPER.test(logicalId)));
+    const actions = policies.flatMap(({ properties: { Roles, PolicyDocument } }) =>
+      Roles.some(({ Ref }: { Ref: string }) => users.includes(`"${Ref}"`))
+        ? PolicyDocument.Statement.flatMap(({ Action }: Statement) => Action)
+        : [],
+    );
+    const services = new Set(actions.map((action) => action.split(':')[0]));
+    // Lambda itself writes the logs and sends the events that failed, by the role of the function.
+    expect([...services].toSorted()).toEqual(['dynamodb', 'logs', 's3', 'secretsmanager', 'sqs', 'ssm']);
+  });
+
+  test('the stacks make no key, key pair or certificate of their own', async () => {
+    const { templates } = await loadAssembly(assembly());
+    const types = Object.values(templates).flatMap(({ Resources }) => Object.values(Resources).map(({ Type }) => Type));
+    const made = /^AWS::(KMS|CertificateManager|ACMPCA|CloudFront::(PublicKey|KeyGroup)|EC2::KeyPair)/;
+    expect(types.filter((type) => made.test(type))).toEqual([]);
+  });
+
   test("only CDK's helpers and the gateway have a managed policy, which is for writing logs", async () => {
     const roles = await resourcesOf(assembly(), 'AWS::IAM::Role');
     const managed = roles.flatMap(({ logicalId, properties }) =>

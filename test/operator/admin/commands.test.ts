@@ -187,6 +187,14 @@ describe('requests', () => {
       expect((await admin(...format, 'requests', id)).stdout).not.toContain('@ptr');
   });
 
+  test('finds the requests of a key, the account and the files by the prefix of the key', async () => {
+    const account = await service.newAccount();
+    const { body: file } = await account.byKey.upload('a.txt', 'hello');
+    const found = async () => (await adminJson('requests', account.key.slice(0, 12))).requests;
+    const uploaded = { route: 'uploadFile', status: '201', account_id: account.id, resource_id: file.id };
+    await expect.poll(found).toContainEqual(expect.objectContaining(uploaded));
+  });
+
   test('shows the numbers that explain a refusal, and the outcome of a direct upload whose bytes arrived', async () => {
     const account = await service.newAccount();
     await askForTicket(account.byKey, 'huge.bin', 200_000_000);

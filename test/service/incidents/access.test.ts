@@ -107,10 +107,11 @@ describe('ids', () => {
     'POST /uploads/{id}/complete',
     'DELETE /uploads/{id}',
     'DELETE /api-keys/{id}',
+    'DELETE /auth/sessions/{id}',
   ];
 
   function ask(by: TestAccount, route: string, id: string): Promise<RawAnswer | undefined> {
-    const credential = route.includes('api-keys')
+    const credential = /api-keys|sessions/.test(route)
       ? [`Cookie: ${by.cookie}`, `Origin: ${new URL(service.urls.root_url).origin}`]
       : [`Authorization: Bearer ${by.key}`];
     return send(rawRequest(route.replace(' ', ' /api/v1').replace('{id}', id), credential));

@@ -1,4 +1,4 @@
-import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
@@ -122,6 +122,14 @@ describe('revoking a key', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(accountId, id)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await keyCount(accountId)).toBe(1);
+  });
+
+  test('leaves no row of it', async () => {
+    const accountId = await newAccount();
+    const { id, key } = await create(accountId);
+    await revoke(accountId, id);
+    const { Items } = await engine.send(new ScanCommand({ TableName: tables.apiKeys }));
+    for (const part of [id, hashKey(key)]) expect(JSON.stringify(Items)).not.toContain(part);
   });
 
   test('succeeds although the row with the count is missing', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test, vi } from 'vitest';
 import { type AllowList, accountIdOf } from '../../../shared/login/identity.ts';
@@ -13,6 +14,7 @@ import {
   forging,
   logIn,
   proxy,
+  SECONDS,
   tables,
 } from './logging-in.ts';
 
@@ -190,6 +192,15 @@ test.each<[string, Attempt]>([
 ])('a login with %s does not count as failed by the service, and so leaves no stack trace', async (_, attempt) => {
   const { refusal } = await logIn(attempt);
   expect(refusal).toMatchObject({ isOurFailure: false, cause: { message: expect.stringMatching(/./) } });
+});
+
+test('a browser that makes up a state and its cookie causes no failure of the service', async () => {
+  const state = 'é'.repeat(43);
+  const name = `__Host-login-${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
+  const value = `${['a', 'b', 'c'].map((letter) => letter.repeat(43)).join('.')}.${SECONDS}`;
+  const outcome = await finish({}, { state, cookies: [{ name, value }] });
+  await expectRefused(outcome, 'login_failed');
+  expect(outcome.refusal?.isOurFailure).toBe(false);
 });
 
 test('the error of a refusal contains no secret and no claim', async () => {

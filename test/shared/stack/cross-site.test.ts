@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCrossSiteWrite } from '../../../shared/stack/cross-site.ts';
+import { isCrossSiteWrite, isOwnName, isOwnStart } from '../../../shared/stack/cross-site.ts';
 
 const OWN = 'https://example.org';
 const request = (origin: string[], secFetchSite: string[]) => ({ origin, secFetchSite });
@@ -55,4 +55,28 @@ test('the port is part of the origin', () => {
   expect(isCrossSiteWrite('POST', request([own], []), own)).toBe(false);
   expect(isCrossSiteWrite('POST', request(['http://localhost:8788'], []), own)).toBe(true);
   expect(isCrossSiteWrite('POST', request(['http://127.0.0.1:8787'], []), own)).toBe(true);
+});
+
+test.each<[string[], boolean]>([
+  [[], true],
+  [['same-origin'], true],
+  [['none'], true],
+  [['same-site'], false],
+  [['cross-site'], false],
+  [[''], false],
+  [['none', 'none'], false],
+])('a start of a login with the Sec-Fetch-Site %j is our own or that of the person: %s', (values, isOwn) => {
+  expect(isOwnStart(values)).toBe(isOwn);
+});
+
+test.each([
+  [undefined, true],
+  ['example.org', true],
+  ['EXAMPLE.ORG:8443', true],
+  ['www.example.org', false],
+  ['example.org@attacker.com', false],
+  ['a b', false],
+  ['', false],
+])('the name %j in a browser is our own: %s', (name, isOwn) => {
+  expect(isOwnName(name, OWN)).toBe(isOwn);
 });
