@@ -1,3 +1,4 @@
+import { SHARDS } from '../../shared/contract/limits.ts';
 import type { TableName } from '../../shared/tables.ts';
 
 /**
@@ -7,6 +8,8 @@ import type { TableName } from '../../shared/tables.ts';
 
 /** The version of the shapes below. A change of a shape raises it, and is deployed as docs/operate.md says. */
 export const LAYOUT_VERSION = 1;
+
+const SHARD = `\`0\` to \`${SHARDS - 1}\``;
 
 /** DynamoDB's names for: text, number, bytes, true or false, map, list, set of texts. */
 type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'M' | 'L' | 'SS';
@@ -69,7 +72,10 @@ export const ROW_SHAPES: readonly RowShape[] = [
       object_key: ['S', '`uploads/<token>`'],
       created_at: ['N', 'ms when it became ready'],
       seq: ['N', 'place in the listing; present only in a `ready` row, and puts this row into the index `by_seq`'],
-      work_shard: ['S', '`0` to `63`; present only in a `deleting` row, and puts this row into the index `unfinished`'],
+      work_shard: [
+        'S',
+        `${SHARD}; present only in a \`deleting\` row, and puts this row into the index \`unfinished\``,
+      ],
       work_due_at: ['N', 'ms; the sweeper may take the row from then on; present together with `work_shard`'],
     },
   },
@@ -77,7 +83,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     table: 'files',
     kind: 'ticket',
     key: {
-      account_id: key('`#tickets#<0 to 63>`, by the last digits of the account id', /^#tickets#\d{1,2}$/),
+      account_id: key(`\`#tickets#<0 to ${SHARDS - 1}>\`, by the last digits of the account id`, /^#tickets#\d{1,3}$/),
       id: key(
         '`<ms>#<account id>#<id>`, where `<id>` is the UUID of the ticket, and `<ms>` is the time at which the ticket ends if it is not renewed. The UUID encodes this time as well',
         /^\d{13}#[0-9a-f-]{36}#[0-9a-f-]{36}$/,
@@ -113,7 +119,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
       ],
       work_shard: [
         'S',
-        '`0` to `63`; present while the seal is missing or out of date; puts this row into the index `unfinished`',
+        `${SHARD}; present while the seal is missing or out of date; puts this row into the index \`unfinished\``,
       ],
       work_due_at: ['N', 'ms; the sweeper writes the seal from then on; present together with `work_shard`'],
     },
@@ -138,7 +144,7 @@ export const ROW_SHAPES: readonly RowShape[] = [
     kind: 'walk of the bucket',
     key: {
       account_id: key('`#walk`', /^#walk$/),
-      id: key('`<0 to 63>`: a range of the keys in the bucket', /^\d{1,2}$/),
+      id: key(`\`<0 to ${SHARDS - 1}>\`: a range of the keys in the bucket`, /^\d{1,3}$/),
     },
     attributes: {
       started_at: ['N', 'ms'],

@@ -5,7 +5,7 @@ export const ASSUMPTIONS = {
   billedMsOf: {
     // S3 copies 25 MiB meanwhile.
     CompleteUpload: 500,
-    // It reads 129 times when there is nothing to do.
+    // It reads 130 times when there is nothing to do.
     Sweep: 300,
     // The canary waits for the answers of the service.
     Canary: 3_000,

@@ -46,7 +46,7 @@ export const BACKGROUND_NEEDS: Readonly<Record<keyof typeof BACKGROUND_ENTRIES, 
   sweep: {
     tables: [
       { table: 'files', actions: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },
-      { table: 'files', actions: ['Query'], index: 'unfinished' },
+      { table: 'files', actions: ['Query', 'Scan'], index: 'unfinished' },
       // The sweeper reads the names for the seals of leaves from this index.
       { table: 'files', actions: ['Query'], index: 'by_seq' },
       { table: 'accounts', actions: ['GetItem', 'UpdateItem'] },

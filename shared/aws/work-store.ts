@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { WalkState, WorkItem, WorkStore } from '../files/work-store.ts';
 import { dynamoDb, type Item, readBits, readNumber, readOptionalText, readText, tableName } from './dynamodb.ts';
 import { fileAt, leafOfId, toFileRow } from './file-items.ts';
@@ -10,6 +10,20 @@ const WALK = '#walk';
 
 /** {@link WorkStore} in DynamoDB. The sparse index `unfinished` has the keys of the rows that the sweeper has to finish. */
 export const workStore: WorkStore = {
+  async dueAmongFew(now, limit) {
+    const { Items = [], LastEvaluatedKey } = await dynamoDb.send(
+      new ScanCommand({
+        TableName: tableName('files'),
+        IndexName: 'unfinished',
+        FilterExpression: 'work_due_at <= :now',
+        ExpressionAttributeValues: { ':now': now },
+        // The rows that the filter leaves out count as well.
+        Limit: limit,
+      }),
+    );
+    return LastEvaluatedKey ? undefined : Items.map(toWorkItem);
+  },
+
   async due(shard, now, limit) {
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
@@ -20,16 +34,7 @@ export const workStore: WorkStore = {
         Limit: limit,
       }),
     );
-    return Items.map((item) => {
-      const id = readText(item, 'id');
-      const leaf = leafOfId(id);
-      return {
-        accountId: readText(item, 'account_id'),
-        id,
-        dueAt: readNumber(item, 'work_due_at'),
-        ...(leaf !== undefined && { leaf }),
-      };
-    });
+    return Items.map(toWorkItem);
   },
 
   async lease(item, dueAt) {
@@ -45,7 +50,7 @@ export const workStore: WorkStore = {
   },
 
   async walks() {
-    // These are at most 64 small items, which fit into one page.
+    // There is one small item for each shard, so all fit into one page.
     const { Items = [] } = await dynamoDb.send(
       new QueryCommand({
         TableName: tableName('files'),
@@ -71,6 +76,17 @@ export const workStore: WorkStore = {
     await dynamoDb.send(new PutCommand({ TableName, Item }));
   },
 };
+
+function toWorkItem(item: Item): WorkItem {
+  const id = readText(item, 'id');
+  const leaf = leafOfId(id);
+  return {
+    accountId: readText(item, 'account_id'),
+    id,
+    dueAt: readNumber(item, 'work_due_at'),
+    ...(leaf !== undefined && { leaf }),
+  };
+}
 
 function toWalk(item: Item): WalkState {
   const after = readOptionalText(item, 'after');

@@ -155,7 +155,7 @@ export const LOGIN_ATTEMPT_MS = 10 * MINUTE_MS;
  * the bucket. The number is fixed, because it is part of the keys of rows; decision 0045 says why it is large enough. How many sweepers
  * share the shards is a setting.
  */
-export const SHARDS = 64;
+export const SHARDS = 128;
 
 /** One of several sweepers. */
 export interface Sweeper {

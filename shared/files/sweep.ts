@@ -2,7 +2,7 @@ import { eachOf } from '../each-of.ts';
 import { describeError, log } from '../log.ts';
 import { finishDeletion } from './delete-file.ts';
 import { sealLeaf } from './seal-leaf.ts';
-import { ALL_SHARDS } from './shards.ts';
+import { ALL_SHARDS, shardOf } from './shards.ts';
 import { sweepTickets } from './sweep-tickets.ts';
 import { walkBucket } from './walk-bucket.ts';
 import type { SweepingStores, WorkItem, WorkStore } from './work-store.ts';
@@ -44,7 +44,7 @@ const CONCURRENCY = 8;
  *
  * The process may die at any step, and two sweeps may run at the same time: a sweep takes a lease on each row of the index by a conditional
  * write, and each step on a row may be repeated. A row that fails is due again when its lease ends, behind the others. A sweep without work
- * reads the state of the walk, and two empty partitions for each shard: one of the index, one of tickets.
+ * reads the state of the walk, the index, and an empty partition of tickets for each shard.
  * @param options.now  epoch milliseconds.
  * @param options.shards  those that this sweeper sweeps; by default all.
  */
@@ -58,11 +58,9 @@ export async function sweep(
   const swept = { ticket, cancelled, deleted: 0, leftovers, leaf: 0 };
   let { failed, oldestDueAt } = tickets;
   // The first look-up is also made when the tickets have taken all the time: it says how late the other work is.
-  let left = shards;
-  do {
-    const due = await findDue(stores.work, left, now, budget.rows);
-    oldestDueAt = Math.min(oldestDueAt, ...due.items.map(({ dueAt }) => dueAt));
-    await eachOf(due.items, CONCURRENCY, async (item) => {
+  for await (const due of dueWork(stores.work, shards, now, budget.rows)) {
+    oldestDueAt = Math.min(oldestDueAt, ...due.map(({ dueAt }) => dueAt));
+    await eachOf(due, CONCURRENCY, async (item) => {
       if (Date.now() >= deadlineAt) return;
       try {
         const kind = await sweepRow(stores, item, now);
@@ -72,29 +70,35 @@ export async function sweep(
         log('error', 'row not swept; it is tried again', { fileId: item.id, ...describeError(error) });
       }
     });
-    left = due.left;
-  } while (left.length > 0 && Date.now() < deadlineAt);
+    if (Date.now() >= deadlineAt) break;
+  }
   const walk = await walkOrFail(stores, { now, deadlineAt, shards });
   oldestDueAt = Math.min(oldestDueAt, walk.oldestDueAt);
   return { swept, failed: failed + walk.failed, lagSeconds: (now - oldestDueAt) / 1_000, orphans: walk.removed };
 }
 
 /**
- * Looks up the rows that are due, the longest overdue first. A row with a lease is not due, so a row that failed in this sweep
- * is not found again.
+ * Looks up the rows that are due, the longest overdue first. A row with a lease is not due, so a row that failed in this sweep is not found
+ * again. A stage that has little work must not pay each minute for a look into every shard, so the first look is one at the whole index.
  */
-async function findDue(
+async function* dueWork(
   work: WorkStore,
   shards: readonly number[],
   now: number,
   rows: number,
-): Promise<{ items: WorkItem[] /** The shards that may have more. */; left: number[] }> {
-  const perShard = Math.ceil(rows / shards.length);
-  const due = await eachOf(shards, CONCURRENCY, (shard) => work.due(shard, now, perShard));
-  return {
-    items: due.flat().sort((a, b) => a.dueAt - b.dueAt),
-    left: shards.filter((_, index) => due[index]?.length === perShard),
-  };
+): AsyncGenerator<WorkItem[]> {
+  const longestOverdueFirst = (items: readonly WorkItem[]) => [...items].sort((a, b) => a.dueAt - b.dueAt);
+  const few = await work.dueAmongFew(now, rows);
+  if (few) {
+    yield longestOverdueFirst(few.filter(({ accountId }) => shards.includes(shardOf(accountId))));
+    return;
+  }
+  for (let left = shards; left.length > 0; ) {
+    const perShard = Math.ceil(rows / left.length);
+    const due = await eachOf(left, CONCURRENCY, (shard) => work.due(shard, now, perShard));
+    yield longestOverdueFirst(due.flat());
+    left = left.filter((_, index) => due[index]?.length === perShard);
+  }
 }
 
 /** Walks the bucket. A failure of the walk must not hide what was swept. */

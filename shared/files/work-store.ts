@@ -27,6 +27,12 @@ export interface WalkState {
 
 /** The sweeper's list of work, and the state of its walk. */
 export interface WorkStore {
+  /**
+   * The items of all shards that are due at `now`, found by a single read of the whole index, however many shards there are.
+   * @returns undefined when the index has `limit` rows or more, due or not. Then each shard has to be asked.
+   */
+  dueAmongFew(now: number, limit: number): Promise<WorkItem[] | undefined>;
+
   /** Up to `limit` items of a shard (`shards.ts`) that are due at `now`, the longest overdue first. */
   due(shard: number, now: number, limit: number): Promise<WorkItem[]>;
 

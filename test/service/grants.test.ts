@@ -7,7 +7,7 @@ import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import type { Fault } from '../../local-aws/service.ts';
 import type { Route } from '../../shared/route.ts';
 import { FORM, filePart } from '../support/forms.ts';
-import { generateFiles } from '../support/generated-files.ts';
+import { generateFiles, generateWork } from '../support/generated-files.ts';
 import { askForTicket, complete, put, type Ticket, uploadStreaming } from '../support/lanes.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -225,6 +225,9 @@ async function leaveWork(): Promise<void> {
   await operator.expireDeadlines();
   await operator.sweep();
   await walkEverything(operator);
+  await operator.sweep();
+  // More rows than one look at the index takes, so that the sweeper asks each shard.
+  await generateWork(operator.dynamoDb, service.tables, 1_001);
   await operator.sweep();
 }
 

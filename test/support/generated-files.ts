@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
@@ -59,6 +60,16 @@ export async function generateFiles(
   await writeAll(documents, tables.files, [...files.filter(hasRow).map(readyItem), ...sealsOf(files)].map(put));
   await writeBooks(documents, tables, { accountId, nextSeq: count, files });
   return files.reverse();
+}
+
+/** Writes leaves that the sweeper has to seal in a day. They belong to an account that does not exist. */
+export async function generateWork(client: DynamoDBClient, tables: Tables, count: number): Promise<void> {
+  const accountId = randomUUID();
+  const due = { work_shard: workShard(accountId), work_due_at: Date.now() + DAY_MS };
+  const leaves = Array.from({ length: count }, (_, leaf) =>
+    put({ ...fileKey({ accountId, id: leafId(leaf) }), ...due }),
+  );
+  await writeAll(DynamoDBDocumentClient.from(client), tables.files, leaves);
 }
 
 /** Removes generated files again, as if they had been deleted one after another. @returns the files that remain. */

@@ -331,7 +331,7 @@ describe('an invalid setting is an error that names the file of the stage and th
     ],
     ['an unknown price class', { priceClass: '300' }, 'priceClass must be "all" or "200" or "100", not "300"'],
     ['an unknown slot of the origin secret', { originSecretSlot: 'c' }, 'originSecretSlot must be "a" or "b", not "c"'],
-    ['more sweepers than shards', { sweepers: 65 }, 'sweepers must be a whole number from 1 to 64, not 65'],
+    ['more sweepers than shards', { sweepers: 129 }, 'sweepers must be a whole number from 1 to 128, not 129'],
     ['a number for true or false', { reservesConcurrency: 0 }, 'reservesConcurrency must be true or false, not 0'],
     [
       'a domain without a certificate',

@@ -226,6 +226,9 @@ describe('the row of a full leaf', () => {
     expect(await rowOfFile(id, '#leaf#00000000001')).toEqual({ ...keyOf(id, '#leaf#00000000001'), ...due });
     const item = { accountId: id, id: '#leaf#00000000001', leaf: 1, dueAt: NOW };
     expect(await work.due(shardOf(id), NOW, 1_000)).toContainEqual(item);
+    expect(await work.dueAmongFew(NOW, 1_000)).toContainEqual(item);
+    expect(await work.dueAmongFew(NOW - 1, 1_000)).not.toContainEqual(item);
+    expect(await work.dueAmongFew(NOW, 1)).toBeUndefined();
     const atWork = { accountId: id, leaf: 1, removed: 0n, leaseEndsAt: NOW + 9 };
     expect(await work.leaseLeaf(item, NOW + 9)).toEqual(atWork);
     expect(await work.leaseLeaf(item, NOW + 9)).toBeUndefined();
