@@ -9,8 +9,8 @@ import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { CONFIGURABLE_LIMITS } from '../../shared/contract/limits.ts';
 import { client } from '../support/client.ts';
 import { type StartedProcess, startProcess } from '../support/start-process.ts';
+import { type Exchange, sendMixed, sendUploads } from '../support/traffic.ts';
 import { openHandles, residentBytes } from './process-use.ts';
-import { type Exchange, sendMixed, sendUploads } from './traffic.ts';
 import { departuresFromLimit } from './window.ts';
 
 /**
