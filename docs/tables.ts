@@ -8,6 +8,7 @@ import { ERRORS } from '../shared/contract/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import type { Route } from '../shared/route.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/tables.ts';
+import { SOAK_OPTIONS } from '../test/support/soak-options.ts';
 import { invariantRows } from './architecture/invariants.ts';
 import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
 import {
@@ -148,6 +149,19 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
   },
 };
 
+/** The table of test/README.md. */
+const TABLES_OF_TESTS: Readonly<Record<string, () => string>> = {
+  soak: () =>
+    table(
+      ['Variable', 'What the soak does besides', 'Takes'],
+      Object.entries(SOAK_OPTIONS).map(([name, { value, adds, takes = '' }]) => [
+        code(`${name}=${value}`),
+        adds,
+        takes,
+      ]),
+    ),
+};
+
 /** The table of docs/alarms.md. */
 const TABLES_OF_ALARMS: Readonly<Record<string, () => string>> = {
   alarms: () =>
@@ -207,6 +221,7 @@ export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_OPERATION,
   ...TABLES_OF_SCALE,
   ...TABLES_OF_RELIABILITY,
+  ...TABLES_OF_TESTS,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,
 };
