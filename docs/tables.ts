@@ -140,7 +140,7 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
         ]),
         plantedRun(),
         [
-          `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one`,
+          `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one${load.commit === undefined ? '' : `, commit ${load.commit}`}`,
           `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,
           load.recordedAt.slice(0, 10),
         ],

@@ -36,4 +36,8 @@ export const SOAK_OPTIONS: Readonly<Record<string, SoakOption>> = {
     value: '<folder>',
     adds: 'clients made by generators, old compilers, other runtimes and Schemathesis, as far as `npx node test/docs/generators/install.ts` has installed them (by default in `~/.cache/file-hosting-generators`)',
   },
+  RECORD: {
+    value: 'yes',
+    adds: 'the record, for `docs/reliability.md`, of the kills and of the faults at every call; everything must be committed',
+  },
 };
