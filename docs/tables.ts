@@ -25,6 +25,7 @@ import { documentHash } from './document-hash.ts';
 import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
 import historyRuns from './reliability/histories.json' with { type: 'json' };
+import kills from './reliability/kills.json' with { type: 'json' };
 import { plantedRun } from './reliability/planted.ts';
 import { assumed, fullFirst, quotas, rates, stored, sweeps } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
@@ -140,6 +141,11 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
         ]),
         plantedRun(),
         [
+          `${kills.kills} times \`kill -9\` amid ${kills.mixedRequests} requests of mixed traffic, commit ${kills.commit}`,
+          `${kills.losses} lost of what was acknowledged: ${listed(kills.acknowledged)}`,
+          kills.recordedAt.slice(0, 10),
+        ],
+        [
           `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one${load.commit === undefined ? '' : `, commit ${load.commit}`}`,
           `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,
           load.recordedAt.slice(0, 10),
@@ -148,6 +154,9 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
     );
   },
 };
+
+const listed = ({ inline, streaming, direct, deletion, cancellation }: (typeof kills)['acknowledged']) =>
+  `${inline + streaming + direct} uploads (${inline} inline, ${streaming} streaming, ${direct} direct), ${deletion} deletions and ${cancellation} cancellations`;
 
 /** The table of test/README.md. */
 const TABLES_OF_TESTS: Readonly<Record<string, () => string>> = {
