@@ -42,7 +42,7 @@ const SOAK = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/engines.ts'],
+    globalSetup: ['test/support/engines.ts', 'test/left-out.ts'],
     maxWorkers: 2,
     projects: [
       { test: { ...SOAK, name: 'soak', include: ['test/**/*.soak.ts', ...THOROUGH], exclude: [PLANTED_TESTS] } },

@@ -8,6 +8,7 @@ import { ERRORS } from '../shared/contract/errors.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import type { Route } from '../shared/route.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/tables.ts';
+import { SOAK_OPTIONS } from '../test/support/soak-options.ts';
 import { invariantRows } from './architecture/invariants.ts';
 import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
 import {
@@ -24,6 +25,7 @@ import { documentHash } from './document-hash.ts';
 import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
 import historyRuns from './reliability/histories.json' with { type: 'json' };
+import kills from './reliability/kills.json' with { type: 'json' };
 import { plantedRun } from './reliability/planted.ts';
 import { assumed, fullFirst, quotas, rates, stored, sweeps, together } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
@@ -140,13 +142,34 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
         ]),
         plantedRun(),
         [
-          `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one`,
+          `${kills.kills} times \`kill -9\` amid ${kills.mixedRequests} requests of mixed traffic, commit ${kills.commit}`,
+          `${kills.losses} lost of what was acknowledged: ${listed(kills.acknowledged)}`,
+          kills.recordedAt.slice(0, 10),
+        ],
+        [
+          `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one${load.commit === undefined ? '' : `, commit ${load.commit}`}`,
           `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,
           load.recordedAt.slice(0, 10),
         ],
       ],
     );
   },
+};
+
+const listed = ({ inline, streaming, direct, deletion, cancellation }: (typeof kills)['acknowledged']) =>
+  `${inline + streaming + direct} uploads (${inline} inline, ${streaming} streaming, ${direct} direct), ${deletion} deletions and ${cancellation} cancellations`;
+
+/** The table of test/README.md. */
+const TABLES_OF_TESTS: Readonly<Record<string, () => string>> = {
+  soak: () =>
+    table(
+      ['Variable', 'What the soak does besides', 'Takes'],
+      Object.entries(SOAK_OPTIONS).map(([name, { value, adds, takes = '' }]) => [
+        code(`${name}=${value}`),
+        adds,
+        takes,
+      ]),
+    ),
 };
 
 /** The table of docs/alarms.md. */
@@ -208,6 +231,7 @@ export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_OPERATION,
   ...TABLES_OF_SCALE,
   ...TABLES_OF_RELIABILITY,
+  ...TABLES_OF_TESTS,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,
 };

@@ -11,6 +11,8 @@ interface BeforeAndAfter {
 export interface LoadFigures {
   /** ISO 8601. */
   readonly recordedAt: string;
+  /** The first digits of the commit that ran. Older records have none. */
+  readonly commit?: string;
   readonly machine: ReturnType<typeof describeMachine>;
   readonly seconds: number;
   readonly kinds: readonly {

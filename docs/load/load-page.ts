@@ -47,8 +47,8 @@ The medians of the second and of the last quarter of the run:
 
 ## Ends and failures
 
-\`test/service/durability.soak.ts\` ends the service ten times by \`kill -9\` during uploads: every acknowledged file is there, whole, listed
-and charged. \`test/service/stopped-engine.soak.ts\` freezes the database, and kills it: meanwhile every route answers in time, and afterwards
-every route works again without a restart.
+\`test/service/durability.soak.ts\` ends the service ten times by \`kill -9\` amid mixed traffic: every acknowledged file is there, whole, listed
+and charged, and what was deleted or cancelled is gone. \`test/service/stopped-engine.soak.ts\` freezes the database, and kills it:
+meanwhile every route answers in time, and afterwards every route works again without a restart.
 `;
 }

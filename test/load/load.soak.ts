@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeMachine } from '../../bench/results.ts';
-import { type LoadFigures, percentile, writeLoadFigures } from '../../docs/load/load-figures.ts';
+import { percentile, writeLoadFigures } from '../../docs/load/load-figures.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { CONFIGURABLE_LIMITS } from '../../shared/contract/limits.ts';
 import { client } from '../support/client.ts';
+import { beginRecordedRun } from '../support/record.ts';
 import { type StartedProcess, startProcess } from '../support/start-process.ts';
+import { type Exchange, sendMixed, sendUploads } from '../support/traffic.ts';
 import { openHandles, residentBytes } from './process-use.ts';
-import { type Exchange, sendMixed, sendUploads } from './traffic.ts';
 import { departuresFromLimit } from './window.ts';
 
 /**
@@ -25,6 +26,7 @@ const HONEST_PER_SECOND = 1;
 /** Ten times what the limit of uploads admits. */
 const ABUSIVE_PER_SECOND = 10;
 
+const run = MINUTES >= 10 ? beginRecordedRun() : undefined;
 let dataDir: string;
 let service: StartedProcess;
 
@@ -96,8 +98,7 @@ test('honest accounts are served, an abusive one gets exactly what its limit adm
       exchanges.map(({ sentAt, answeredAt }) => answeredAt - sentAt),
       95,
     );
-  const figures: LoadFigures = {
-    recordedAt: new Date().toISOString(),
+  const figures = {
     machine: describeMachine(),
     seconds: SLICES * SLICE_SECONDS,
     kinds: [...Map.groupBy(honest, ({ kind }) => kind)]
@@ -134,7 +135,7 @@ test('honest accounts are served, an abusive one gets exactly what its limit adm
     expect(figures.serviceBytes.after / figures.serviceBytes.before).toBeLessThanOrEqual(1.1);
     expect(figures.handles.after / figures.handles.before).toBeLessThanOrEqual(1.1);
   }
-  if (MINUTES >= 10) writeLoadFigures(figures);
+  if (run) writeLoadFigures({ ...run, ...figures });
 });
 
 /** The median of a use in a quarter of the time: the second one, when the service was warm, or the last one. */

@@ -1,4 +1,4 @@
-import type { Exchange } from './traffic.ts';
+import type { Exchange } from '../support/traffic.ts';
 
 const WINDOW_MS = 60_000;
 

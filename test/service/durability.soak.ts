@@ -5,56 +5,98 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { readBooks } from '../support/books.ts';
-import { endDuringUploads, expectKept, type Promised } from '../support/busy-clients.ts';
+import {
+  ACTS,
+  compareWithPromised,
+  endDuringTraffic,
+  type JudgedAccount,
+  judgedAccount,
+} from '../support/busy-clients.ts';
 import { client } from '../support/client.ts';
 import { operatorOf } from '../support/operator.ts';
+import { beginRecordedRun, writeFigures } from '../support/record.ts';
 import { startTestService } from '../support/service.ts';
 import { processesOn, type StartedProcess, startProcess } from '../support/start-process.ts';
+import { type Exchange, KINDS_OF_MIXED } from '../support/traffic.ts';
 import { PARTS_TOO_YOUNG, walkEverything } from './fast-forward.ts';
 
-/** `npm start` loses nothing that it acknowledged when it ends during uploads and is started again on the same directory. */
+/** `npm start` loses nothing that it acknowledged when it ends amid mixed traffic and is started again on the same directory. */
 
-const LIMITS = { RATE_LIMIT_UPLOADS_PER_MINUTE: '100000', RATE_LIMIT_REQUESTS_PER_MINUTE: '100000' };
+const LIMITS = {
+  RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
+  RATE_LIMIT_LISTS_PER_MINUTE: '100000',
+  RATE_LIMIT_REQUESTS_PER_MINUTE: '100000',
+};
+const KILLS = 10;
 
 /** On a busy machine a start alone can take half a minute. */
 const TIMEOUT_MS = 180_000;
 
+const run = process.env.RECORD && beginRecordedRun();
 let dataDir: string;
 let service: StartedProcess;
-let cookie: string;
-let key: string;
-const promised: Promised = { files: new Map(), deleted: new Map(), arrived: new Map() };
+/** A session of each judged account. */
+const cookies: string[] = [];
+const judged: JudgedAccount[] = [];
+/** Keys of accounts that send mixed traffic. */
+const others: string[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'durability-'));
   service = await startProcess(dataDir, LIMITS);
-  cookie = (await logIn({ startUrl: `${service.urls.base_url}/auth/google`, email: 'me@example.com' })).cookies;
-  key = String((await client(service.urls.base_url, { cookie }).postJson('/api-keys', { name: 'test' })).body.key);
+  for (const size of ['small', 'large'] as const) {
+    const { key, cookie } = await newAccount(size);
+    cookies.push(cookie);
+    judged.push(judgedAccount(key, size));
+  }
+  for (const name of ['first', 'second', 'third']) others.push((await newAccount(name)).key);
 });
 afterAll(async () => {
   await service.end('SIGKILL');
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('ten SIGKILLs during uploads and deletions lose nothing that was acknowledged', {
-  timeout: 10 * TIMEOUT_MS,
-}, async () => {
-  for (let kill = 1; kill <= 10; kill++) {
-    // Each time somewhere else in the uploads.
-    const after = { uploads: 4, milliseconds: 15 * kill };
-    await endDuringUploads(service, { key, promised, wave: `kill ${kill}`, signal: 'SIGKILL', after });
+async function newAccount(name: string): Promise<{ readonly key: string; readonly cookie: string }> {
+  const { base_url } = service.urls;
+  const { cookies: cookie } = await logIn({ startUrl: `${base_url}/auth/google`, email: `${name}@example.com` });
+  const { body } = await client(base_url, { cookie }).postJson('/api-keys', { name });
+  return { key: String(body.key), cookie };
+}
+
+/** Expects that the other accounts had an answer to every kind of request, and no error but those of a service that ends. */
+function expectMixed(exchanges: readonly Exchange[]): void {
+  expect(exchanges.filter(({ status }) => status >= 400 && status < 500)).toEqual([]);
+  expect(new Set(exchanges.filter(({ status }) => status < 400).map(({ kind }) => kind))).toEqual(KINDS_OF_MIXED);
+}
+
+test('ten SIGKILLs amid mixed traffic lose nothing that was acknowledged', { timeout: 10 * TIMEOUT_MS }, async () => {
+  const exchanges: Exchange[] = [];
+  for (let kill = 1; kill <= KILLS; kill++) {
+    // Each time somewhere else in the traffic.
+    const wave = { judged, others, name: `kill ${kill}`, signal: 'SIGKILL', milliseconds: 15 * kill } as const;
+    exchanges.push(...(await endDuringTraffic(service, wave)).exchanges);
     service = await startProcess(dataDir, LIMITS);
   }
-  await expectKept(service.urls.base_url, key, promised);
-  expect(promised.files.size).toBeGreaterThanOrEqual(30);
-  expect(promised.deleted.size).toBe(9);
+  const compared = await Promise.all(judged.map((account) => compareWithPromised(service.urls.base_url, account)));
+  const losses = compared.flatMap((one) => one.losses);
+  const acknowledged = Object.fromEntries(
+    ACTS.map((act) => [act, judged.reduce((sum, account) => sum + account.acknowledged[act], 0)]),
+  );
+  const figures = { kills: KILLS, acknowledged, mixedRequests: exchanges.length, losses: losses.length };
+  console.log(figures);
+  if (run) writeFigures('kills', { ...run, ...figures });
+  expect(losses).toEqual([]);
+  for (const act of ACTS) expect(acknowledged[act], act).toBeGreaterThan(0);
+  expectMixed(exchanges);
 });
 
-test('a SIGTERM during uploads ends `npm start` with exit code 0, and leaves no process', async () => {
+test('a SIGTERM amid mixed traffic ends `npm start` with exit code 0, and leaves no process', async () => {
   expect(processesOn(dataDir).length).toBeGreaterThan(0);
-  const after = { uploads: 6, milliseconds: 0 };
-  expect(await endDuringUploads(service, { key, promised, wave: 'second', signal: 'SIGTERM', after })).toBe(0);
+  const wave = { judged, others, name: 'last', signal: 'SIGTERM', milliseconds: 0 } as const;
+  const { code, exchanges } = await endDuringTraffic(service, wave);
+  expect(code).toBe(0);
   expect(processesOn(dataDir)).toEqual([]);
+  expectMixed(exchanges);
 });
 
 test('the acknowledged files are complete, and the books balance, after a SIGKILL, a SIGTERM, a sweep and a walk', {
@@ -67,15 +109,19 @@ test('the acknowledged files are complete, and the books balance, after a SIGKIL
     accountId: '000000000000',
   });
   const operator = operatorOf(again);
-  const me = await client(again.urls.base_url, { cookie }).request<{ id: string }>('GET', '/auth/me');
-  const names = await expectKept(again.urls.base_url, key, promised);
+  const { base_url } = again.urls;
+  const compared = await Promise.all(judged.map((account) => compareWithPromised(base_url, account)));
+  expect(compared.flatMap(({ losses }) => losses)).toEqual([]);
   await operator.expireDeadlines();
   // Forms that died left objects without a row.
   await walkEverything(operator);
   await operator.sweep();
   const { problems, unfinished, accountOf } = await readBooks(operator);
   expect([...problems.filter((problem) => !PARTS_TOO_YOUNG.test(problem)), ...unfinished]).toEqual([]);
-  expect(accountOf(me.body.id)).toMatchObject({ fileCount: names.length, names });
+  for (const [index, { names }] of compared.entries()) {
+    const me = await client(base_url, { cookie: cookies[index] }).request<{ id: string }>('GET', '/auth/me');
+    expect(accountOf(me.body.id)).toMatchObject({ fileCount: names.length, names });
+  }
   operator.close();
   await again.close();
   await engine.close();

@@ -7,8 +7,9 @@ import { startTestService, type TestAccount, type TestService } from '../support
 import { everyRoute } from './every-route.ts';
 
 /**
- * While the database is frozen or dead, every route answers in time; when it is back, every route works again, without a restart. A dead
- * one is started again, with all that it acknowledged.
+ * While the database is frozen or dead, every route answers in time; when it is back, every route works again, without a restart of the
+ * service. A dead one is started again. It may have lost what it acknowledged in its last milliseconds (docs/reliability.md), so the file
+ * that must still be there is an earlier one.
  */
 
 let dataDir: string;

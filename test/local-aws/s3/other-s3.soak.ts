@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { inherited } from '../../support/inherited.ts';
 import { temporaryDirectory } from '../aws-front/front.ts';
-import { OTHER_S3_VARIABLE } from './s3-of-file.ts';
 
 /** The files whose tests ask any S3. */
 const FILES = ['copies', 'cors', 'integrity', 'listing', 'multipart', 'objects'];
@@ -32,7 +31,7 @@ async function askOther(address: string): Promise<Report> {
     '--testTimeout',
     '60000',
   ];
-  const env = { ...inherited(), [OTHER_S3_VARIABLE]: address };
+  const env = { ...inherited(), OTHER_S3: address };
   // It fails when a test fails; the report says which.
   await promisify(execFile)(process.execPath, [vitest, 'run', ...options, ...FILES], { env }).catch(() => {});
   return JSON.parse(readFileSync(outputFile, 'utf8'));
@@ -47,12 +46,8 @@ function knownDifferences(server: string): string[] {
 }
 
 test('another S3 passes the tests of S3, except those that the page of evidence lists', async ({ skip }) => {
-  const address = process.env[OTHER_S3_VARIABLE];
-  if (address === undefined) {
-    // The reporter prints no reason.
-    console.info(`Skipped: ${OTHER_S3_VARIABLE} names no other S3 (test/local-aws/README.md)`);
-    return skip();
-  }
+  const address = process.env.OTHER_S3;
+  if (address === undefined) return skip('OTHER_S3 names no other S3');
   const { headers } = await fetch(new URL(address).origin);
   const known = knownDifferences(headers.get('server') ?? '');
   const { testResults } = await askOther(address);

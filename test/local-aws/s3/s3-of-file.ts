@@ -18,9 +18,6 @@ import { afterAll } from 'vitest';
 import type { CorsRule } from '../../../local-aws/s3/cors.ts';
 import { ACCOUNT, ADMIN, frontOfFile, s3Client, temporaryDirectory } from '../aws-front/front.ts';
 
-/** Names the variable with another S3 that the tests ask instead of the local AWS: `http://<key id>:<secret key>@<host>`. */
-export const OTHER_S3_VARIABLE = 'OTHER_S3';
-
 /** The S3 that the tests of a file ask, with two buckets that are theirs alone. */
 export interface S3OfFile {
   readonly endpoint: string;
@@ -33,10 +30,13 @@ export interface S3OfFile {
   drafts(): string[];
 }
 
-/** Creates the buckets in the local AWS, or in the other S3 if there is one, and removes them after the tests of the file. */
+/**
+ * Creates the buckets in the local AWS, or in another S3 if the variable `OTHER_S3` is its address (test/local-aws/README.md), and removes
+ * them after the tests of the file.
+ */
 export function s3OfFile(cors: CorsRule[] = []): Promise<S3OfFile> {
   const names = { bucket: `files-${randomUUID()}`, secondBucket: `second-${randomUUID()}` };
-  const other = process.env[OTHER_S3_VARIABLE];
+  const other = process.env.OTHER_S3;
   return other === undefined ? localS3(names, cors) : otherS3(new URL(other), names, cors);
 }
 

@@ -22,7 +22,7 @@ export type Fault = (typeof FAULTS)[number] | 'pauses before' | 'pauses after';
 
 /**
  * The faults that the tests try. `npm test` tries these three in turn, one at each call; `npm run test:soak` tries every fault at every
- * call. test/support/thorough.test.ts checks that `npm run test:soak` runs every test file that uses the list.
+ * call. test/soak.test.ts checks that `npm run test:soak` runs every test file that uses the list.
  */
 export const TRIED: readonly Fault[] = IS_THOROUGH ? FAULTS : ['dies after', 'fails before', 'happens again late'];
 

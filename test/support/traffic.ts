@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { FORM, filePart } from '../support/forms.ts';
+import { FORM, filePart } from './forms.ts';
 
 /** One request that was answered. Times are milliseconds of `performance.now()`. */
 export interface Exchange {
@@ -28,46 +28,71 @@ export interface Traffic {
   readonly connections: number;
   /** How long it takes if the service keeps up. */
   readonly seconds: number;
+  /** True to end when a connection is cut or refused, as when the service is killed. */
+  readonly endsWithService?: true;
 }
 
-/** The requests of a program that keeps no files: what it uploads, it deletes. */
-export function sendMixed(traffic: Traffic, exchanges: Exchange[]): Promise<autocannon.Result> {
-  const api = '/api/v1';
-  const form = { 'content-type': FORM };
-  const json = { 'content-type': 'application/json' };
-  return send(traffic, exchanges, [
+const API = '/api/v1';
+const FORM_TYPE = { 'content-type': FORM };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Each part begins with a request that needs no other. */
+const PARTS_OF_MIXED: readonly (readonly Step[])[] = [
+  [
     {
       kind: 'upload of 4 kB',
       method: 'POST',
-      path: () => `${api}/files`,
-      headers: form,
+      path: () => `${API}/files`,
+      headers: FORM_TYPE,
       body: SMALL_FORM,
       keeps: 'fileId',
     },
-    { kind: 'details', method: 'GET', path: ({ fileId }) => fileId && `${api}/files/${fileId}` },
-    { kind: 'list', method: 'GET', path: () => `${api}/files?limit=20` },
-    { kind: 'search', method: 'GET', path: () => `${api}/files?search=a.t` },
-    { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${api}/files/${fileId}` },
-    { kind: 'ticket', method: 'POST', path: () => `${api}/uploads`, headers: json, body: TICKET, keeps: 'ticketId' },
-    { kind: 'cancel', method: 'DELETE', path: ({ ticketId }) => ticketId && `${api}/uploads/${ticketId}` },
-    { kind: 'usage', method: 'GET', path: () => `${api}/usage` },
+    { kind: 'details', method: 'GET', path: ({ fileId }) => fileId && `${API}/files/${fileId}` },
+    { kind: 'list', method: 'GET', path: () => `${API}/files?limit=20` },
+    { kind: 'search', method: 'GET', path: () => `${API}/files?search=a.t` },
+    { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${API}/files/${fileId}` },
+  ],
+  [
+    {
+      kind: 'ticket',
+      method: 'POST',
+      path: () => `${API}/uploads`,
+      headers: JSON_TYPE,
+      body: TICKET,
+      keeps: 'ticketId',
+    },
+    { kind: 'cancel', method: 'DELETE', path: ({ ticketId }) => ticketId && `${API}/uploads/${ticketId}` },
+    { kind: 'usage', method: 'GET', path: () => `${API}/usage` },
+  ],
+  [
     {
       kind: 'upload of 4 MB',
       method: 'POST',
-      path: () => `${api}/files`,
-      headers: form,
+      path: () => `${API}/files`,
+      headers: FORM_TYPE,
       body: LARGE_FORM,
       keeps: 'fileId',
     },
-    { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${api}/files/${fileId}` },
-  ]);
+    { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${API}/files/${fileId}` },
+  ],
+];
+export const KINDS_OF_MIXED: ReadonlySet<string> = new Set(PARTS_OF_MIXED.flat().map(({ kind }) => kind));
+
+/**
+ * Sends the requests of a program that keeps no files: what it uploads, it deletes.
+ * @param first  the part that each round begins with, so that several programs together soon send requests of every kind.
+ */
+export function sendMixed(traffic: Traffic, exchanges: Exchange[], first = 0): Promise<autocannon.Result> {
+  const steps = PARTS_OF_MIXED.map((_, at) => PARTS_OF_MIXED[(first + at) % PARTS_OF_MIXED.length] ?? []);
+  return send(traffic, exchanges, steps.flat());
 }
 
 /** Uploads, as fast as the rate allows, whatever the answers are. */
 export function sendUploads(traffic: Traffic, exchanges: Exchange[]): Promise<autocannon.Result> {
-  const path = () => '/api/v1/files';
-  const headers = { 'content-type': FORM };
-  return send(traffic, exchanges, [{ kind: 'upload of 4 kB', method: 'POST', path, headers, body: SMALL_FORM }]);
+  const path = () => `${API}/files`;
+  return send(traffic, exchanges, [
+    { kind: 'upload of 4 kB', method: 'POST', path, headers: FORM_TYPE, body: SMALL_FORM },
+  ]);
 }
 
 interface Step {
@@ -83,7 +108,7 @@ interface Step {
 
 /** Each connection sends the steps one after the other, again and again. */
 async function send(
-  { rootUrl, key, requestsPerSecond, connections, seconds }: Traffic,
+  { rootUrl, key, requestsPerSecond, connections, seconds, endsWithService }: Traffic,
   exchanges: Exchange[],
   steps: readonly Step[],
 ): Promise<autocannon.Result> {
@@ -102,7 +127,8 @@ async function send(
       const sentAt = round.sentAt ?? Number.NaN;
       exchanges.push({ kind, sentAt, answeredAt: performance.now(), status });
       if (keeps === undefined) return;
-      const { id } = JSON.parse(text) as { id?: string };
+      // An error of 5xx need not be JSON.
+      const { id } = status < 300 ? (JSON.parse(text) as { id?: string }) : {};
       if (id === undefined) delete round[keeps];
       else round[keeps] = id;
     },
@@ -114,6 +140,7 @@ async function send(
     amount: requestsPerSecond * seconds,
     overallRate: requestsPerSecond,
     timeout: 60,
+    ...(endsWithService && { bailout: 1 }),
     requests: requests as autocannon.Request[],
   });
 }

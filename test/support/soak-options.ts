@@ -1,0 +1,43 @@
+interface SoakOption {
+  readonly value: string;
+  /** What `npm run test:soak` does besides, if the variable has this value. */
+  readonly adds: string;
+  /** If it is known. */
+  readonly takes?: string;
+}
+
+/** The variables that soak tests read, by name. This list alone says what a run leaves out (test/left-out.ts). */
+export const SOAK_OPTIONS: Readonly<Record<string, SoakOption>> = {
+  PLANTED: {
+    value: 'yes',
+    adds: 'the planted faults: 200 histories against each, and as many against none',
+    takes: 'minutes for each',
+  },
+  HISTORIES: {
+    value: '2000',
+    adds: '2,000 random histories instead of 100, recorded for `docs/reliability.md`',
+    takes: 'an hour of one processor',
+  },
+  FUZZ_MINUTES: {
+    value: '60',
+    adds: 'an hour of fuzzing instead of 2,000 mutations for each target',
+    takes: 'an hour',
+  },
+  LOAD_MINUTES: {
+    value: '10',
+    adds: 'ten minutes of load instead of one, with bounds of growth and of the wait beside an abusive account; recorded for `docs/load.md`',
+    takes: 'ten minutes',
+  },
+  OTHER_S3: {
+    value: 'http://<key id>:<secret key>@<host>',
+    adds: 'the tests of S3 against another S3',
+  },
+  CLIENT_GENERATORS: {
+    value: '<folder>',
+    adds: 'clients made by generators, old compilers, other runtimes and Schemathesis, as far as `npx node test/docs/generators/install.ts` has installed them (by default in `~/.cache/file-hosting-generators`)',
+  },
+  RECORD: {
+    value: 'yes',
+    adds: 'the record, for `docs/reliability.md`, of the kills and of the faults at every call; everything must be committed',
+  },
+};
