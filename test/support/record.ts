@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const FIGURES = join(import.meta.dirname, '../../docs/reliability');
+/** For the figures of docs/reliability.md. */
+export const FIGURES = join(import.meta.dirname, '../../docs/reliability');
 
 /** A run whose figures a document shows. */
 interface RecordedRun {
@@ -22,7 +23,9 @@ export function beginRecordedRun(): RecordedRun {
   const code = [':/', ':!/docs/reliability', ':!/docs/load/load.json'];
   const changed = git('status', '--porcelain', '--', ...code);
   if (changed !== '') throw new Error(`A run is recorded only if everything is committed:\n${changed}`);
-  return { recordedAt: new Date().toISOString(), commit: git('rev-parse', '--short=12', 'HEAD') };
+  // `Date` follows the clock of the histories in their tests.
+  const recordedAt = new Date(performance.timeOrigin + performance.now()).toISOString();
+  return { recordedAt, commit: git('rev-parse', '--short=12', 'HEAD') };
 }
 
 /** Writes `docs/reliability/<name>.json`. */

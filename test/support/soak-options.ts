@@ -38,6 +38,6 @@ export const SOAK_OPTIONS: Readonly<Record<string, SoakOption>> = {
   },
   RECORD: {
     value: 'yes',
-    adds: 'the record, for `docs/reliability.md`, of the kills and of the faults at every call; everything must be committed',
+    adds: 'the record, for `docs/reliability.md`, of the kills, of the faults at every call and of the planted faults; everything must be committed',
   },
 };

@@ -158,7 +158,7 @@ export class SimulatedAws {
           if (Delete) this.#remove(Delete.Key);
           // The sweeper ends a ticket in this way.
           const row = Update && this.#find(Update.Key);
-          if (row) this.#add(row.account_id, { ...row, state: Update.ExpressionAttributeValues?.[':state'] });
+          if (row) this.#add(row.account_id, { ...row, state: String(Update.ExpressionAttributeValues?.[':state']) });
         }
         return {};
       case 'ListObjectsV2':

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
+import { beginRecordedRun, FIGURES } from '../../support/record.ts';
 import { expectAgreement } from './histories.ts';
-import { FIGURES, runHere } from './record.ts';
 
 /**
  * `HISTORIES=2000 npm run test:soak` runs as many, and records the result for docs/reliability.md, whatever it is. Runs of the same commit
@@ -14,11 +14,10 @@ const RECORD = join(FIGURES, 'histories.json');
 
 test(`the service agrees with the model after any of ${COUNT} histories`, { timeout: 3 * 3_600_000 }, async () => {
   if (HISTORIES === undefined) return expectAgreement(COUNT);
-  const here = runHere();
-  expect(here, 'everything is committed').toBeDefined();
+  const here = beginRecordedRun();
   await expectAgreement(COUNT, (run) => {
     const recorded: { commit: string; seed: number }[] = JSON.parse(readFileSync(RECORD, 'utf8'));
-    const others = recorded.filter(({ commit, seed }) => commit === here?.commit && seed !== run.seed);
+    const others = recorded.filter(({ commit, seed }) => commit === here.commit && seed !== run.seed);
     writeFileSync(RECORD, `${JSON.stringify([...others, { ...here, ...run }], null, 2)}\n`);
   });
 });

@@ -67,5 +67,5 @@ export async function findDisagreement(numRuns: number): Promise<{ by: string; m
   const property = fc.asyncProperty(history, async (one) => void (await runHistory(one)));
   const checked = await fc.check(property, { numRuns, seed: printedSeed(`${numRuns} histories`), endOnFailure: true });
   const { message } = (checked.errorInstance as Error | null) ?? {};
-  return message === undefined ? undefined : { by: `history ${checked.numRuns}`, message };
+  return message === undefined ? undefined : { by: `history ${checked.numRuns} of seed ${checked.seed}`, message };
 }
