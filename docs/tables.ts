@@ -24,6 +24,7 @@ import {
 import { documentHash } from './document-hash.ts';
 import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
+import faults from './reliability/faults.json' with { type: 'json' };
 import historyRuns from './reliability/histories.json' with { type: 'json' };
 import kills from './reliability/kills.json' with { type: 'json' };
 import { plantedRun } from './reliability/planted.ts';
@@ -141,6 +142,11 @@ const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
           recordedAt.slice(0, 10),
         ]),
         plantedRun(),
+        [
+          `${faults.tried.toLocaleString('en-US')} faults at the calls of ${faults.parts} routes and background functions, commit ${faults.commit}`,
+          `${faults.survived.toLocaleString('en-US')} survived`,
+          faults.recordedAt.slice(0, 10),
+        ],
         [
           `${kills.kills} times \`kill -9\` amid ${kills.mixedRequests} requests of mixed traffic, commit ${kills.commit}`,
           `${kills.losses} lost of what was acknowledged: ${listed(kills.acknowledged)}`,
