@@ -25,7 +25,7 @@ import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
 import historyRuns from './reliability/histories.json' with { type: 'json' };
 import { plantedRun } from './reliability/planted.ts';
-import { assumed, fullFirst, quotas, rates, stored, sweeps } from './scale/scale-tables.ts';
+import { assumed, fullFirst, quotas, rates, stored, sweeps, together } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The tables of the API's page and of the screenshots, each made from the object that the code itself reads, so that no figure is typed by hand. */
@@ -122,6 +122,7 @@ const TABLES_OF_SCALE: Readonly<Record<string, () => string>> = {
   scaleRates: () => numbers(rates()),
   scaleStored: () => numbers(stored()),
   scaleSweeps: () => numbers(sweeps()),
+  scaleTogether: together,
   scaleQuotas: () => numbers(quotas()),
 };
 

@@ -8,19 +8,37 @@ import { DAY_MINUTES, DAYS_PER_MONTH, type Table } from '../costs/cost-tables.ts
 import { costOf, costOfRequests, METERED, totalOf } from '../costs/costs.ts';
 import { LOOKED_UP, QUOTAS } from './quotas.ts';
 
-/**
- * docs/scale/sweeps.json: what one run of the sweeper finishes when there is more of one kind than it can do, by the memory of its function.
- */
+/** docs/scale/sweeps.json, which `test/shared/files/scale.soak.ts` records. */
 export interface Sweeps {
-  readonly finished: Readonly<
-    Record<
-      string,
-      { readonly tickets: number; readonly seals: number; readonly objects: number; readonly pages: number }
-    >
-  >;
+  /** What one run of the sweeper finishes when there is more of one kind than it can do, by the memory of its function. */
+  readonly finished: Readonly<Record<string, Readonly<Record<keyof typeof WORK, number>>>>;
+  /** What several sweepers finished of all kinds, in some minutes at a rate of tickets. */
+  readonly together: {
+    readonly ticketsPerSecond: number;
+    readonly sweepers: number;
+    readonly minutes: number;
+    readonly tickets: number;
+    readonly seals: number;
+    readonly objects: number;
+    /** How late the last sweep of any of them was. */
+    readonly lagSeconds: number;
+  };
 }
 
-const { finished: FINISHED } = JSON.parse(readFileSync(join(import.meta.dirname, 'sweeps.json'), 'utf8')) as Sweeps;
+/** The kinds of work. */
+const WORK = {
+  leftovers: 'Tickets that became files',
+  ofOneAccount: 'Tickets that became files, all of one account',
+  abandoned: 'Tickets that ended without a file',
+  deletions: 'Deletions that their requests did not finish',
+  seals: 'Seals of 64 names',
+  objects: 'Objects compared with their rows',
+  pages: 'Pages of 1,000 keys, listed',
+} as const;
+
+const { finished: FINISHED, together: TOGETHER } = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'sweeps.json'), 'utf8'),
+) as Sweeps;
 
 type Lane = 'inline' | 'direct';
 const LANES = ['inline', 'direct'] as const;
@@ -28,20 +46,35 @@ const LANES = ['inline', 'direct'] as const;
 const PAGE_KEYS = 1_000;
 const MINUTE = 60;
 const MONTH_SECONDS = DAYS_PER_MONTH * 86_400;
-/** What a direct upload writes in the partition of its ticket (decision 0045): its row at the start, at each step of the completion, and at the end. */
-const TICKET_WRITE_UNITS = 7;
+/** What the sweeper writes for the ticket of a direct upload: it removes the row. */
+const SWEPT_TICKET_WRITE_UNITS = 1;
+/**
+ * What a direct upload writes in the partition of its ticket at most: the row (2 units, in a transaction), the lease of the attempt, the refused
+ * lease of a second attempt (for the event of the bucket, or for the client), the state (2), and the removal.
+ */
+const TICKET_WRITE_UNITS = 2 + 1 + 1 + 2 + SWEPT_TICKET_WRITE_UNITS;
 const FILE_GB = 102_400 / 1e9;
 /** The memory of the deployed sweeper. */
 const MEMORY = `${METERED.monthlyResources.memoryMb.Sweep?.toLocaleString('en-US')} MB`;
+
+const OF_ONE_ACCOUNT = 'decisions/0024-the-transaction-gives-the-place.md';
+const ANOTHER_STAGE =
+  'none: what one stage takes at most ([decision 0045](decisions/0045-128-shards-for-the-sweeper.md)). Another stage takes as much again';
 
 const count = (amount: number) => Number(amount.toPrecision(2)).toLocaleString('en-US');
 const usd = (amount: number) => `$${count(amount)}`;
 
 /** How many uploads a second one sweeper keeps up with: each upload leaves a 64th of a seal, an object to compare, and perhaps a ticket. */
 function keptUp(lane: Lane, memory: string): number {
-  const { tickets, seals, objects } = finishedWith(memory);
-  const sweepsPerUpload = 1 / LEAF_SEQS / seals + 1 / objects + (lane === 'direct' ? 1 / tickets : 0);
+  const { leftovers, seals, objects } = finishedWith(memory);
+  const sweepsPerUpload = 1 / LEAF_SEQS / seals + 1 / objects + (lane === 'direct' ? 1 / leftovers : 0);
   return 1 / sweepsPerUpload / MINUTE;
+}
+
+/** How many sweepers a rate needs. One of them has more shards than the others, unless their number divides that of the shards. */
+function sweepersFor(rate: number, lane: Lane): number | undefined {
+  const numbers = Array.from({ length: SHARDS }, (_, index) => index + 1);
+  return numbers.find((sweepers) => (rate * Math.ceil(SHARDS / sweepers)) / SHARDS <= keptUp(lane, MEMORY));
 }
 
 function finishedWith(memory: string): Sweeps['finished'][string] {
@@ -50,23 +83,29 @@ function finishedWith(memory: string): Sweeps['finished'][string] {
   return finished;
 }
 
-/** What the sweeper finishes in a run, and the uploads that it keeps up with. */
+/** What the sweeper finishes in a run, and the rates that it keeps up with. */
 export function sweeps(): Table {
+  const memories = Object.keys(FINISHED);
+  const row = (what: string, amount: (memory: string) => number) => [
+    what,
+    ...memories.map((name) => count(amount(name))),
+  ];
   return {
-    head: [
-      'Memory',
-      'Tickets',
-      'or seals',
-      'or objects compared',
-      'or pages of 1,000 keys',
-      'Inline uploads a second',
-      'or direct uploads a second',
+    head: ['In a run', ...memories.map((memory) => (memory === MEMORY ? `${memory} (deployed)` : memory))],
+    rows: [
+      ...Object.entries(WORK).map(([kind, what]) => row(what, (name) => finishedWith(name)[kind as keyof typeof WORK])),
+      row('**Inline uploads a second**', (name) => keptUp('inline', name)),
+      row('**Direct uploads a second**', (name) => keptUp('direct', name)),
+      row('**Abandoned tickets a second**', (name) => finishedWith(name).abandoned / MINUTE),
     ],
-    rows: Object.entries(FINISHED).map(([memory, { tickets, seals, objects, pages }]) => [
-      memory === MEMORY ? `${memory} (deployed)` : memory,
-      ...[tickets, seals, objects, pages, keptUp('inline', memory), keptUp('direct', memory)].map(count),
-    ]),
   };
+}
+
+/** What was simulated of several sweepers. */
+export function together(): string {
+  const { ticketsPerSecond, sweepers, minutes, tickets, seals, objects, lagSeconds } = TOGETHER;
+  const all = [tickets, seals, objects].map((amount) => amount.toLocaleString('en-US'));
+  return `\`test/shared/files/scale.soak.ts\` lets ${ticketsPerSecond.toLocaleString('en-US')} tickets a second end for ${minutes} minutes, one in ten without a file, and runs all ${sweepers} sweepers, one after the other: they finish ${all[0]} tickets and ${all[1]} seals, and compare ${all[2]} objects, the uploads of one minute. At the last sweep nothing has been due for longer than ${Math.ceil(lagSeconds)} s. It also shows that one sweeper falls behind at a rate that two keep up with.`;
 }
 
 interface Bound {
@@ -83,17 +122,28 @@ function bounds(): Bound[] {
     inline: amount / used(inline),
     direct: amount / used(direct),
   });
+  const written = (amount: number) => ({
+    inline: amount / inline.writeUnits,
+    direct: amount / (direct.writeUnits + SWEPT_TICKET_WRITE_UNITS),
+  });
   const seconds = ASSUMPTIONS.billedMs / 1_000;
   const directSeconds = 2 * seconds + (ASSUMPTIONS.billedMsOf.CompleteUpload ?? 0) / 1_000;
   const throttled = 'API Gateway answers 429; alarm GatewayThrottles';
   const busy = '503 `service_unavailable` after retries; alarm DatabaseWriteThrottles';
+  const late =
+    '`lagSeconds` in the lines `swept` grows; alarm SweeperLag. Requests are not affected; room is given back late';
   return [
     {
       what: 'Sweeper, one',
       at: { inline: keptUp('inline', MEMORY), direct: keptUp('direct', MEMORY) },
-      symptom:
-        '`lagSeconds` in the lines `swept` grows; alarm SweeperLag. Requests are not affected; room is given back late',
+      symptom: late,
       knob: `\`sweepers\` of the stage, up to ${SHARDS}`,
+    },
+    {
+      what: `Sweepers, as many as there can be (${SHARDS})`,
+      at: { inline: SHARDS * keptUp('inline', MEMORY), direct: SHARDS * keptUp('direct', MEMORY) },
+      symptom: late,
+      knob: ANOTHER_STAGE,
     },
     {
       what: 'Throttle of the route (`POST /files`, or `POST /uploads/{id}/complete`)',
@@ -103,7 +153,7 @@ function bounds(): Bound[] {
     },
     {
       what: 'A new table',
-      at: perUpload(QUOTAS.newTable.amount, ({ writeUnits }) => writeUnits),
+      at: written(QUOTAS.newTable.amount),
       symptom: busy,
       knob: QUOTAS.newTable.knob,
     },
@@ -129,11 +179,11 @@ function bounds(): Bound[] {
       what: `Partitions of tickets (${SHARDS})`,
       at: { inline: undefined, direct: (SHARDS * QUOTAS.partition.amount) / TICKET_WRITE_UNITS },
       symptom: busy,
-      knob: 'none needed: the quota of the table is full first ([decision 0045](decisions/0045-64-shards-for-the-sweeper.md))',
+      knob: ANOTHER_STAGE,
     },
     {
       what: 'A table',
-      at: perUpload(QUOTAS.table.amount, ({ writeUnits }) => writeUnits),
+      at: written(QUOTAS.table.amount),
       symptom: busy,
       knob: QUOTAS.table.knob,
     },
@@ -185,23 +235,31 @@ export function rates(): Table {
         const full = bounds()
           .filter((bound) => boundOf(bound) < rate)
           .sort((one, other) => boundOf(one) - boundOf(other));
-        const sweepers = Math.ceil(rate / keptUp(lane, MEMORY));
         const uploads = rate * MONTH_SECONDS;
-        // The sweeper compares each object by a HEAD and a strong read, and writes a seal for 64 files.
+        // The sweeper compares each object by a HEAD and a strong read, removes the tickets, and writes a seal for 64 files.
         const swept =
+          (lane === 'direct' ? costOf('writeUnit', uploads * SWEPT_TICKET_WRITE_UNITS) : 0) +
           costOf('objectRead', uploads) +
           costOf('readUnit', uploads) +
           totalOf(costOfRequests('seal', uploads / LEAF_SEQS));
         return [
           `${rate.toLocaleString('en-US')} ${lane}`,
           full.map(({ what }) => what.replace(/[,(].*/, '').trim()).join(', ') || 'nothing',
-          sweepers > SHARDS ? `${sweepers}, more than there can be` : String(sweepers),
+          String(sweepersFor(rate, lane) ?? `more than ${SHARDS}, which is more than there can be`),
           usd(totalOf(costOfRequests(lane, uploads)) + swept),
           usd(costOf('objectStorage', uploads * FILE_GB)),
         ];
       }),
     ),
   };
+}
+
+/** How many uploads of one account are made in a second at most, as the record of the simulation says (`bench/concurrent-uploads.ts`). */
+function uploadsOfOneAccount(): number {
+  const record = readFileSync(join(import.meta.dirname, '..', OF_ONE_ACCOUNT), 'utf8');
+  const rate = /^\| \*\*.*\/ (\d+)\/s \|$/m.exec(record)?.[1];
+  if (rate === undefined) throw new Error(`${OF_ONE_ACCOUNT} has no row in bold that ends with a rate`);
+  return Number(rate);
 }
 
 /** What stored files and accounts need. */
@@ -234,7 +292,7 @@ export function stored(): Table {
       ],
       [
         'one giant account',
-        `its limits (${perMinute.default} uploads a minute, ${count(limit.default)} files); then its row, which takes one upload after the other ([decision 0024](decisions/0024-the-transaction-gives-the-place.md)); then its partition of 10 GB: ${count(limit.max)} files`,
+        `its limits (${perMinute.default} uploads a minute, ${count(limit.default)} files); then its row, which takes one upload after the other: ${uploadsOfOneAccount()} a second in the simulation of [decision 0024](${OF_ONE_ACCOUNT}); then the sweep of its tickets, which are in one shard: ${count(finishedWith(MEMORY).ofOneAccount / MINUTE)} direct uploads a second; then its partition of 10 GB: ${count(limit.max)} files`,
         '429 `rate_limit_exceeded`, and [the refusals for full accounts](api.md); beyond the row, 503 `service_unavailable`. Other accounts do not notice',
         '`limits.RATE_LIMIT_UPLOADS_PER_MINUTE`, `limits.FILE_COUNT_LIMIT`; a second account',
         'as other files; searches among many files: [costs](operate.md#what-it-costs)',

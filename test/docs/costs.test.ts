@@ -5,10 +5,12 @@ import { costsOfIdleMonth, costsOfWorstDays } from '../../docs/costs/cost-tables
 import { costOf, costOfRequests, METERED, totalOf } from '../../docs/costs/costs.ts';
 import { PRICES } from '../../docs/costs/prices.ts';
 import { METERED_REQUESTS, type MeteredRequest } from '../../docs/costs/use.ts';
+import { fullFirst, rates } from '../../docs/scale/scale-tables.ts';
 import { ROUTES } from '../../functions/routes.ts';
 import { throttleOf } from '../../infra/constructs/gateway-stage.ts';
 import { ALARMS } from '../../infra/operations/alarm-list.ts';
 import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
+import { SHARDS } from '../../shared/contract/limits.ts';
 import { startTestService } from '../support/service.ts';
 import { LOW_LIMIT, meterUse } from './metered-use.ts';
 import { countMonthlyResources } from './monthly-resources.ts';
@@ -26,6 +28,15 @@ test('docs/costs/metered.json is what requests to the service use', async () => 
 test('an idle month costs less than 20 dollars, with the firewall', () => {
   const [, sum = ''] = costsOfIdleMonth().rows.at(-1) ?? [];
   expect(Number(/\$([\d.]+)/.exec(sum)?.[1])).toBeLessThan(20);
+});
+
+test('as many sweepers as there can be keep up with every rate of the page on scale, and nothing that cannot be raised is full', () => {
+  const sweepers = rates().rows.map(([, , number]) => Number(number));
+  expect(sweepers.every((number) => number >= 1 && number <= SHARDS)).toBe(true);
+  const fixed = fullFirst().rows.flatMap(([resource = '', , , , knob]) => (knob?.startsWith('none') ? [resource] : []));
+  expect(fixed).toHaveLength(2);
+  const full = rates().rows.map(([, resources = '']) => resources);
+  for (const resource of fixed) expect(full.join()).not.toContain(resource.replace(/[,(].*/, '').trim());
 });
 
 test('the worst days are computed from the default limits and the firewall of the stage prod', () => {
