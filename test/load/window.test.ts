@@ -46,11 +46,20 @@ test.each([
     ['one was refused after 1 in 60 s, and the limit is 2'],
   ],
   [
+    'counts a request for as long as clocks may be apart beyond a minute',
+    [
+      [0, 5, 201],
+      [1, 6, 201],
+      [60_010, 60_012, 429],
+    ],
+    [],
+  ],
+  [
     'refuses although a minute has passed',
     [
       [0, 5, 201],
       [1, 6, 201],
-      [60_007, 60_009, 429],
+      [60_037, 60_039, 429],
     ],
     ['one was refused after 0 in 60 s, and the limit is 2'],
   ],
