@@ -36,21 +36,24 @@ const API = '/api/v1';
 const FORM_TYPE = { 'content-type': FORM };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
+const upload = (kind: string, body: Step['body']): Step => ({
+  kind,
+  method: 'POST',
+  path: () => `${API}/files`,
+  headers: FORM_TYPE,
+  body,
+  keeps: 'fileId',
+});
+const deletion: Step = { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${API}/files/${fileId}` };
+
 /** Each part begins with a request that needs no other. */
 const PARTS_OF_MIXED: readonly (readonly Step[])[] = [
   [
-    {
-      kind: 'upload of 4 kB',
-      method: 'POST',
-      path: () => `${API}/files`,
-      headers: FORM_TYPE,
-      body: SMALL_FORM,
-      keeps: 'fileId',
-    },
+    upload('upload of 4 kB', SMALL_FORM),
     { kind: 'details', method: 'GET', path: ({ fileId }) => fileId && `${API}/files/${fileId}` },
     { kind: 'list', method: 'GET', path: () => `${API}/files?limit=20` },
     { kind: 'search', method: 'GET', path: () => `${API}/files?search=a.t` },
-    { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${API}/files/${fileId}` },
+    deletion,
   ],
   [
     {
@@ -64,17 +67,7 @@ const PARTS_OF_MIXED: readonly (readonly Step[])[] = [
     { kind: 'cancel', method: 'DELETE', path: ({ ticketId }) => ticketId && `${API}/uploads/${ticketId}` },
     { kind: 'usage', method: 'GET', path: () => `${API}/usage` },
   ],
-  [
-    {
-      kind: 'upload of 4 MB',
-      method: 'POST',
-      path: () => `${API}/files`,
-      headers: FORM_TYPE,
-      body: LARGE_FORM,
-      keeps: 'fileId',
-    },
-    { kind: 'delete', method: 'DELETE', path: ({ fileId }) => fileId && `${API}/files/${fileId}` },
-  ],
+  [upload('upload of 4 MB', LARGE_FORM), deletion],
 ];
 export const KINDS_OF_MIXED: ReadonlySet<string> = new Set(PARTS_OF_MIXED.flat().map(({ kind }) => kind));
 
@@ -89,10 +82,7 @@ export function sendMixed(traffic: Traffic, exchanges: Exchange[], first = 0): P
 
 /** Uploads, as fast as the rate allows, whatever the answers are. */
 export function sendUploads(traffic: Traffic, exchanges: Exchange[]): Promise<autocannon.Result> {
-  const path = () => `${API}/files`;
-  return send(traffic, exchanges, [
-    { kind: 'upload of 4 kB', method: 'POST', path, headers: FORM_TYPE, body: SMALL_FORM },
-  ]);
+  return send(traffic, exchanges, [upload('upload of 4 kB', SMALL_FORM)]);
 }
 
 interface Step {
