@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Command, UsageError } from './commands/command.ts';
+import { isEdgeRequestId } from './commands/requests.ts';
 import { COMMANDS, usageOf } from './commands.ts';
 
 export interface CommandLine {
@@ -76,7 +77,13 @@ function parse(argv: readonly string[]) {
     until: { type: 'string' },
   } as const;
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      // Ids are pasted: whoever pastes one that begins with a dash must not have to know that it would be an option.
+      args: argv.filter((argument) => !isEdgeRequestId(argument)),
+      options,
+      allowPositionals: true,
+    });
+    return { values, positionals: [...positionals, ...argv.filter(isEdgeRequestId)] };
   } catch (error) {
     // Only the first sentence of Node's message: the others are hints for programmers.
     throw new UsageError(`${(error as Error).message.split('. ')[0]}: see --help.`);

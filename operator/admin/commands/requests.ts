@@ -11,6 +11,9 @@ import { rowLines } from './text.ts';
  */
 const KEY_PREFIX = /^svc_(?:live|test)_\w{3}/;
 
+/** A request id of CloudFront, which is longer than all other ids, and may begin with a dash. */
+export const isEdgeRequestId = (text: string) => /^[\w=-]{40,128}$/.test(text);
+
 const ROWS_MAX = 200;
 
 /**
@@ -59,7 +62,6 @@ async function wantedFor(
       { of: 'edge', having: { 'c-ip': what } },
     ];
   }
-  // CloudFront's request ids are longer than all other ids.
-  if (/^[\w=-]{40,128}$/.test(what)) return [{ of: 'edge', having: { 'x-edge-request-id': what } }];
+  if (isEdgeRequestId(what)) return [{ of: 'edge', having: { 'x-edge-request-id': what } }];
   throw new Refusal(`"${what}" is not an account, key prefix, request id, file id or address.`);
 }

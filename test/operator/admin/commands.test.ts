@@ -187,6 +187,15 @@ describe('requests', () => {
       expect((await admin(...format, 'requests', id)).stdout).not.toContain('@ptr');
   });
 
+  test.each(['-', '--'])('takes a request id that begins with %j', async (dashes) => {
+    const id = dashes + 'a'.repeat(54);
+    for (const args of [[id], ['--', id], [id, '--until', '2026-11-20T03:30']]) {
+      expect(await adminJson('requests', ...args)).toMatchObject({ requests: [] });
+    }
+    const { code, stderr } = await admin('show', id);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(id)]);
+  });
+
   test('finds the requests of a key, the account and the files by the prefix of the key', async () => {
     const account = await service.newAccount();
     const { body: file } = await account.byKey.upload('a.txt', 'hello');
