@@ -127,7 +127,7 @@ export default defineConfig({
           setupFiles: ['own-ports', 'same-environment', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
         },
       },
-      { test: { ...COMMON, name: 'fuzz', include: FUZZ_TESTS } },
+      { test: { ...COMMON, name: 'fuzz', include: FUZZ_TESTS, setupFiles: ['test/support/fixed-seed.ts'] } },
     ],
   },
 });
