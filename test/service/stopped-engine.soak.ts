@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { everyRoute } from './every-route.ts';
+import { everyRoute, type SentRequest } from './every-route.ts';
 
 /**
  * While the database is frozen or dead, every route answers in time; when it is back, every route works again, without a restart of the
@@ -27,17 +27,29 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const endsSession = ({ method, path }: { method: string; path: string }) =>
-  /\/auth\/logout\b/.test(path) || (method === 'DELETE' && /\/auth\/sessions(?:\?|$)/.test(path));
+const isLogout = ({ path }: SentRequest) => /\/auth\/logout\b/.test(path);
+const endsSessions = ({ method, path }: SentRequest) => method === 'DELETE' && /\/auth\/sessions(?:\?|$)/.test(path);
 
-/** The status of each request to each route, once with the key and once with the session of an account. */
-async function statuses({ key, cookie }: TestAccount): Promise<Record<string, number>> {
+/** Two accounts for one call of {@link statuses}. */
+const newAccounts = async () => [await service.newAccount(), await service.newAccount()] as const;
+
+/**
+ * The status of each request to each route, once with the key and once with the session of an account. Logout comes after all that use the
+ * session; the request that ends all sessions ends those of another account, because logout may have failed before it or not.
+ */
+async function statuses([account, other]: readonly [TestAccount, TestAccount]): Promise<Record<string, number>> {
   const { origin } = new URL(service.urls.root_url);
   const text = 'a.txt';
   const id = '01900000-0000-7000-8000-000000000000';
-  const credentials: Record<string, string>[] = [{ authorization: `Bearer ${key}` }, { cookie, origin }];
-  const requests = credentials.flatMap((credential) => everyRoute(credential, { id, text }));
-  const send = async (request: (typeof requests)[number]): Promise<[string, number]> => {
+  const requestsOf = ({ key, cookie }: TestAccount) => {
+    const credentials: Record<string, string>[] = [{ authorization: `Bearer ${key}` }, { cookie, origin }];
+    return credentials.flatMap((credential) => everyRoute(credential, { id, text }));
+  };
+  const requests = [
+    ...requestsOf(account).filter((request) => !endsSessions(request)),
+    ...requestsOf(other).filter(endsSessions),
+  ];
+  const send = async (request: SentRequest): Promise<[string, number]> => {
     const { path, ...init } = request;
     const half = 'body' in init && typeof init.body !== 'string' && { duplex: 'half' };
     const response = await fetch(`${service.urls.root_url}${path}`, {
@@ -48,15 +60,16 @@ async function statuses({ key, cookie }: TestAccount): Promise<Record<string, nu
     await response.text();
     return [`${requests.indexOf(request)} ${init.method} ${path}`, response.status];
   };
-  const answers = await Promise.all(requests.filter((request) => !endsSession(request)).map(send));
-  // What ends the session comes after all that use it.
-  for (const request of requests.filter(endsSession)) answers.push(await send(request));
-  return Object.fromEntries(answers);
+  const answers = await Promise.all(requests.filter((request) => !isLogout(request)).map(send));
+  return Object.fromEntries([...answers, ...(await Promise.all(requests.filter(isLogout).map(send)))]);
 }
 
 /** Expects that each route answers as it should, or says that it cannot now; and that no function was ended because it took too long. */
-async function expectInTime(account: TestAccount, usual: Record<string, number>): Promise<number[]> {
-  const now = await statuses(account);
+async function expectInTime(
+  accounts: readonly [TestAccount, TestAccount],
+  usual: Record<string, number>,
+): Promise<number[]> {
+  const now = await statuses(accounts);
   const departures = Object.entries(now).filter(([request, status]) => ![usual[request], 503, 504].includes(status));
   expect(departures).toEqual([]);
   expect(service.logs.filter((line) => /timed out after|Endpoint request timed out/.test(line))).toEqual([]);
@@ -64,12 +77,12 @@ async function expectInTime(account: TestAccount, usual: Record<string, number>)
 }
 
 test('while the engine is frozen, and while it is dead, every route answers in time, and recovers', async () => {
-  const [frozen, dead, owner] = [await service.newAccount(), await service.newAccount(), await service.newAccount()];
+  const [frozen, dead, owner] = [await newAccounts(), await newAccounts(), await service.newAccount()];
   const file = await owner.byKey.upload('kept.txt', 'hello');
   expect(file.status).toBe(201);
-  let usual = await statuses(await service.newAccount());
+  let usual = await statuses(await newAccounts());
   // On a busy machine a first request, which starts a function, may be 503 as well.
-  while (Object.values(usual).some((status) => status >= 500)) usual = await statuses(await service.newAccount());
+  while (Object.values(usual).some((status) => status >= 500)) usual = await statuses(await newAccounts());
 
   const pid = Number(await readFile(join(dataDir, 'engine.pid'), 'utf8'));
   process.kill(pid, 'SIGSTOP');
@@ -78,11 +91,11 @@ test('while the engine is frozen, and while it is dead, every route answers in t
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-  await expect.poll(() => service.newAccount().then(statuses), { interval: 1_000 }).toEqual(usual);
+  await expect.poll(() => newAccounts().then(statuses), { interval: 1_000 }).toEqual(usual);
 
   process.kill(pid, 'SIGKILL');
   // The engine is started again meanwhile, so some of these requests may succeed.
   await expectInTime(dead, usual);
-  await expect.poll(() => service.newAccount().then(statuses), { interval: 1_000 }).toEqual(usual);
+  await expect.poll(() => newAccounts().then(statuses), { interval: 1_000 }).toEqual(usual);
   expect((await owner.byKey.request('GET', `/files/${file.body.id}`)).body).toEqual(file.body);
 });
