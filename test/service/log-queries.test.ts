@@ -205,7 +205,7 @@ describe('the operator', () => {
       const value = String(asked[what]);
       const [requests, events] = [await run(value), await trail()];
       const forged = { account_id: value, key_prefix: value, client_address: value };
-      const mine = { account_id: crypto.randomUUID(), key_prefix: 'svc_test_zzz', client_address: '203.0.113.9' };
+      const mine = { account_id: crypto.randomUUID(), key_prefix: 'svc_test_zz_', client_address: '203.0.113.9' };
       for (const message of ['audit', 'request']) {
         const sent = { level: 'info', message, code: 'x', ...mine, user_agent: JSON.stringify(forged) };
         service.logGroups.append(auditLog(), JSON.stringify(sent));

@@ -61,8 +61,10 @@ describe('a later start', () => {
     const port = first[server];
     const kept = await readFile(join(directory, 'ports.json'), 'utf8');
     const end = await occupy(port);
+    let another = await freePort();
+    while (Object.values(first).includes(another)) another = await freePort();
     // The app's port says nothing of the others.
-    for (const app of [first.app, await freePort(), 0])
+    for (const app of [first.app, another, 0])
       await expect(choosePorts(app, directory)).rejects.toThrow(`Port ${port} is in use, but ${why}: free it.`);
     await expect(choosePorts(port, directory)).rejects.toThrow(`PORT must not be ${port}, because ${why}: set PORT`);
     expect(await readFile(join(directory, 'ports.json'), 'utf8')).toBe(kept);

@@ -220,7 +220,8 @@ test('the error of a refusal contains no secret and no claim', async () => {
   const all = told.join('\n');
   const [verifier = ''] = started.cookies.map(({ value }) => value.split('.')[1]);
   for (const secret of [
-    'Ada',
+    'Ada Lovelace',
+    'Ada@',
     'example.org"',
     'hunter2',
     'our-secret',
