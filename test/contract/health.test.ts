@@ -15,10 +15,22 @@ async function firstHealth() {
   return health();
 }
 
+/** Expects an answer of a new process. On a busy machine the SDK may need all of a probe's two seconds to load, so others are asked. */
+const expectFirstHealth = (status: number, body: object) =>
+  vi.waitFor(
+    async () => {
+      const answer = await firstHealth();
+      expect([answer.status, answer.body]).toEqual([status, body]);
+      return answer;
+    },
+    { timeout: 120_000 },
+  );
+
+const WELL = { status: 'ok', db: 'ok', storage: 'ok' };
+
 describe('contract: health', () => {
   test('the health check is 200 when database and storage respond', async () => {
-    const { status, body } = await firstHealth();
-    expect([status, body]).toEqual([200, { status: 'ok', db: 'ok', storage: 'ok' }]);
+    await expectFirstHealth(200, WELL);
   });
 
   test('the health check sends the commit of its code in a header', async () => {
@@ -37,9 +49,8 @@ describe('contract: health', () => {
     ],
   ] as const)('the health check is 503 when %s', async ([, match, effect, expected]) => {
     const fault = service.front.faults.add({ match, effect });
-    const { status, body, headers } = await firstHealth();
+    const { headers } = await expectFirstHealth(503, expected);
     fault.remove();
-    expect([status, body]).toEqual([503, expected]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
@@ -58,8 +69,7 @@ describe('contract: health', () => {
     };
 
     leave(63);
-    const { status, body } = await firstHealth();
-    expect([status, body]).toEqual([503, { status: 'degraded', db: 'ok', storage: 'error' }]);
+    await expectFirstHealth(503, { status: 'degraded', db: 'ok', storage: 'error' });
     expect((await byKey.upload('new.txt', 'new')).status).toBe(503);
     expect(log.mock.calls.flat()).toContainEqual(
       expect.stringMatching(/^The disk of \/.* is full: 63 MiB are free, and 64 MiB are needed\.$/),
@@ -71,7 +81,7 @@ describe('contract: health', () => {
     expect((await byKey.request('GET', '/files')).status).toBe(503);
 
     leave(64);
-    expect((await firstHealth()).status).toBe(200);
+    await expectFirstHealth(200, WELL);
     expect((await byKey.upload('new.txt', 'new')).status).toBe(201);
   });
 
@@ -84,10 +94,18 @@ describe('contract: health', () => {
   });
 
   test('many health checks within three seconds share one probe', async () => {
-    const startedAt = performance.now();
-    const probes = service.front.faults.add({ match: {}, effect: { delayMs: 1 } });
-    await firstHealth();
-    for (let count = 0; count < 20; count += 1) expect((await health()).status).toBe(200);
+    const count = () => ({
+      startedAt: performance.now(),
+      probes: service.front.faults.add({ match: {}, effect: { delayMs: 1 } }),
+    });
+    let counted = count();
+    // A process that was too busy for its first probe would keep the failure.
+    while ((await firstHealth()).status !== 200) {
+      counted.probes.remove();
+      counted = count();
+    }
+    const { probes, startedAt } = counted;
+    for (let asked = 0; asked < 20; asked += 1) expect((await health()).status).toBe(200);
     probes.remove();
     // One probe is two calls: database and storage.
     expect(probes.hits).toBeLessThanOrEqual(2 * Math.ceil((performance.now() - startedAt) / 3_000));
@@ -97,10 +115,13 @@ describe('contract: health', () => {
     const fault = service.front.faults.add({ match: { service: 's3' }, effect: 'error-before' });
     expect((await firstHealth()).status).toBe(503);
     fault.remove();
+    const failed = () =>
+      service.logs.filter((line) => line.includes('probe failed') && line.includes('storage')).length;
+    const before = failed();
     const probes = service.front.faults.add({ match: { service: 's3' }, effect: { delayMs: 1 } });
     await expect.poll(async () => (await health()).status, { interval: 100 }).toBe(200);
     probes.remove();
-    // The next probe, which may begin three seconds after the last one, tells the truth.
-    expect(probes.hits).toBe(1);
+    // The next probe, which may begin three seconds after the last one, tells the truth, unless the machine is too busy for it.
+    expect(probes.hits).toBe(1 + failed() - before);
   });
 });

@@ -80,6 +80,17 @@ async function dragInside(page: Page, selector: string, file: string): Promise<v
   await devtools.detach();
 }
 
+/** Begins a list in the page that gets an entry each time the zone for dropping is there: a test that is busy could miss it. */
+function recordZones(page: Page) {
+  return page.evaluateHandle(() => {
+    const seen: string[] = [];
+    new MutationObserver(() => {
+      if (document.body.textContent?.includes('Drop to upload')) seen.push('zone');
+    }).observe(document.body, { subtree: true, childList: true });
+    return seen;
+  });
+}
+
 const rowOf = (page: Page, name: string) => uploadPanel(page).getByRole('listitem').filter({ hasText: name });
 
 describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
@@ -129,10 +140,11 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     test('does not start when files are dragged over the page and away again', async () => {
       const { page } = here;
       const devtools = await page.context().newCDPSession(page);
+      const zones = await recordZones(page);
       const data = { items: [], files: [join(directory, 'beside.txt')], dragOperationsMask: 1 };
       for (const type of ['dragEnter', 'dragOver'] as const)
         await devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
-      await page.getByText('Drop to upload').waitFor();
+      await expect.poll(() => zones.jsonValue()).toContain('zone');
       // Now the files leave the page, for example for another window. The browser fires no event for that.
       await page.getByText('Drop to upload').waitFor({ state: 'detached' });
       expect(await stored()).toHaveLength(7);
@@ -153,14 +165,7 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
     test('does not start when the logo, a thumbnail or a link of the page is dragged', async () => {
       const { page } = here;
       await page.locator('tbody img').waitFor();
-      // The page records the zone itself: a busy test could miss it.
-      const zones = await page.evaluateHandle(() => {
-        const seen: string[] = [];
-        new MutationObserver(() => {
-          if (document.body.textContent?.includes('Drop to upload')) seen.push('zone');
-        }).observe(document.body, { subtree: true, childList: true });
-        return seen;
-      });
+      const zones = await recordZones(page);
       for (const selector of ['header img', 'tbody img', 'nav a'])
         await dragInside(page, selector, join(directory, 'beside.txt'));
       await page.getByTestId('files').setInputFiles(join(directory, 'album/one.txt'));

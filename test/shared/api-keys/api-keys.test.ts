@@ -3,12 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
 import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
 const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { apiKeyStore: keys, apiKeyCredentials: credentials } = await import('../../../shared/aws/api-key-store.ts');
+bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDb);
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const MINUTE_MS = 60_000;

@@ -5,6 +5,7 @@ import { startSession } from '../../../shared/sessions/session.ts';
 import { authenticate } from '../../../shared/stack/authenticate.ts';
 import type { Middleware } from '../../../shared/stack/route-stack.ts';
 import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { bePatient } from '../../support/patient-clients.ts';
 import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
 
 const engine = dynamoDbClient();
@@ -12,6 +13,7 @@ const tables = await createTables(engine);
 const proxy = await startDynamoDbProxy();
 const { apiKeyStore, apiKeyCredentials: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
+bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDb);
 
 const keyOwner = await putAccount(engine, tables);
 const browserOwner = await putAccount(engine, tables);
