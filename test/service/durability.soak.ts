@@ -26,6 +26,8 @@ const LIMITS = {
   RATE_LIMIT_UPLOADS_PER_MINUTE: '100000',
   RATE_LIMIT_LISTS_PER_MINUTE: '100000',
   RATE_LIMIT_REQUESTS_PER_MINUTE: '100000',
+  // One account uploads until the last kill, and deletes nothing.
+  STORAGE_LIMIT_BYTES: '1000000000000',
 };
 const KILLS = 10;
 

@@ -71,8 +71,9 @@ const REMOVALS: readonly (readonly Removal[])[] = [
       what: 'the permission of the schedule',
       edit: (templates) => removeResource(templates, 'AWS::Lambda::Permission', 'EveryMinute'),
       async observe(service) {
+        const before = service.invoker.failed.length;
         await service.runSchedules();
-        return service.invoker.failed.map(({ failure }) => failure);
+        return service.invoker.failed.slice(before).map(({ failure }) => failure);
       },
       complete: [],
       reduced: [expect.stringMatching(/^AccessDenied: events.amazonaws.com may not invoke \S*-sweep/)],

@@ -75,8 +75,8 @@ test('when the viewer ends a download, the connection to the origin ends, too', 
   await left.promise;
 });
 
-/** An origin that may be silent for a second. A busy machine pauses for less. */
-const IMPATIENT = { Origins: [{ ...ORIGIN, CustomOriginConfig: { OriginReadTimeout: 1 } }] };
+/** An origin that may be silent for three seconds. A busy machine pauses for less. */
+const IMPATIENT = { Origins: [{ ...ORIGIN, CustomOriginConfig: { OriginReadTimeout: 3 } }] };
 
 describe.each<[string, (response: ServerResponse) => void]>([
   ['cuts its answer', (response) => response.destroy()],
