@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { synthesize } from '../infra/local/synthesize.ts';
-import { startDynamoDbLocal } from '../local-aws/dynamodb/dynamodb-local.ts';
+import { startEngine } from '../local-aws/dynamodb/engine.ts';
 import { logIn } from '../local-aws/identity-provider/log-in.ts';
 import { type LocalService, startService } from '../local-aws/service.ts';
 import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
@@ -38,10 +38,7 @@ export async function withLocalService<Result>(
   try {
     const start = performance.now();
     const assembly = join(dataDir, 'cdk.out');
-    const [engine] = await Promise.all([
-      startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') }),
-      synthesize(assembly),
-    ]);
+    const [engine] = await Promise.all([startEngine({ dataDir: join(dataDir, 'dynamodb') }), synthesize(assembly)]);
     started.push(engine);
     const dynamoDbEndpoint = engine.endpoint;
     const service = await startService({ assembly, dataDir, port: 0, dynamoDbEndpoint, environment: UNLIMITED });

@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly dataDir: string;
   /** The port of the app's distribution; 0 takes free ports for all servers. */
   readonly port: number;
-  /** The address of DynamoDB Local. Services with different accounts may share it. */
+  /** The address of the database's engine. Services with different accounts may share it. */
   readonly dynamoDbEndpoint: string;
   /** The id of the AWS account, of twelve digits. */
   readonly accountId?: string;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
+import { startEngine } from '../../local-aws/dynamodb/engine.ts';
 import { lockDataDir } from '../../local-aws/host/data-dir.ts';
 import { FREE_BYTES, requireSpace } from '../../local-aws/host/disk.ts';
 import { choosePorts } from '../../local-aws/host/ports.ts';
@@ -21,6 +21,7 @@ const PARENT_CHECK_MS = 1_000;
 const HELP = `npm start: the whole service on this machine. Its settings are variables of the environment:
   PORT=${DEFAULT_PORT}        the port of the app; 0 takes a free one
   DATA_DIR=.local  the folder of the data; remove it to begin anew
+  ENGINE           the database: dynoxide, or dynamodb-local (needs Java; the data lasts only until the service stops)
   the limits that docs/api.md lists, such as MAX_UPLOAD_SIZE_BYTES`;
 
 const stopping = new AbortController();
@@ -45,10 +46,10 @@ async function start(port: number, dataDir: string): Promise<void> {
   requireSpace(dataDir, FREE_BYTES.start);
   // The service chooses the same ports again. Here a port that cannot be had is known before anything else is done.
   await choosePorts(port, dataDir);
-  console.log('Bundling the functions, synthesizing the stacks, starting DynamoDB …');
+  console.log('Bundling the functions, synthesizing the stacks, starting the database …');
   const assembly = join(dataDir, 'cdk.out');
   const [engine, { startService }] = await Promise.all([
-    startDynamoDbLocal({
+    startEngine({
       dataDir: join(dataDir, 'dynamodb'),
       buckets: join(dataDir, 's3'),
       onLost: (error) => stopping.signal.aborted || fail(error),
@@ -70,11 +71,11 @@ async function start(port: number, dataDir: string): Promise<void> {
   });
   started.push(service);
   console.log(`READY ${JSON.stringify(service.urls)}`);
-  console.log(nextSteps(service.urls.root_url, port));
+  console.log(nextSteps(service.urls.root_url, port, engine.keepsData));
 }
 
 /** Says how to log in or upload a first file. The lines can be pasted into another terminal in the directory of the project. */
-function nextSteps(rootUrl: string, port: number): string {
+function nextSteps(rootUrl: string, port: number, keepsData: boolean): string {
   const variables = port === DEFAULT_PORT ? '' : `PORT=${new URL(rootUrl).port} `;
   return [
     '',
@@ -87,7 +88,9 @@ function nextSteps(rootUrl: string, port: number): string {
     ...(PROXY_TAKES_LOCALHOST
       ? ['A proxy is set. Programs reach the service past it if NO_PROXY has localhost,127.0.0.1.']
       : []),
-    'Ctrl-C stops the service; the data stays.',
+    keepsData
+      ? 'Ctrl-C stops the service; the data stays.'
+      : 'Ctrl-C stops the service. Its files and accounts last only until then, because DynamoDB Local has them in memory.',
   ].join('\n');
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DiskFull, FREE_BYTES, requireSpace } from '../host/disk.ts';
+import { DiskFull } from '../host/disk.ts';
 import { LogGroups } from '../logs/log-groups.ts';
 import type { CorsRule } from '../s3/cors.ts';
 import type { ObjectCreated } from '../s3/s3-request.ts';
@@ -92,7 +92,7 @@ export async function startAwsFront(options: AwsFrontOptions): Promise<AwsFront>
   };
   const corsRules = new Map(buckets.map(({ name, cors = [] }) => [name, cors]));
   const jsonServices = [
-    createDynamoDbService(engine, account, () => requireSpace(options.dataDir, FREE_BYTES.database)),
+    createDynamoDbService(engine, account),
     secretsManager,
     createParameterService(parameters, account),
     createLogsService(options.logGroups ?? new LogGroups([]), account),

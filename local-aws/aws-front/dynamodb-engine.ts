@@ -12,17 +12,18 @@ export interface DynamoDbEngine {
   close(): void;
 }
 
-/** The Region that the engine is told: part of the name of its file. */
 export const ENGINE_REGION = 'local';
 
-/** DynamoDB Local wants a signature, but does not check it, so it gets the same one with each call. */
-const uncheckedSignature = (accessKeyId: string) =>
-  `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20000101/${ENGINE_REGION}/dynamodb/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`;
+/** The engines want a signature and its time, but check neither, so they get the same ones with each call. */
+const unchecked = (accessKeyId: string) => ({
+  authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20000101/${ENGINE_REGION}/dynamodb/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`,
+  'x-amz-date': '20000101T000000Z',
+});
 
-/** How long a connection may be idle: less than the engine allows, so that no request uses one that the engine is just ending. */
+/** How long a connection may be idle: less than the engines allow, so that no request uses one that the engine is just ending. */
 const IDLE_CONNECTION_MS = 5_000;
 
-/** The engine behind the front: DynamoDB Local. @param endpoint  its user name, if any, is the access key id of the tables. */
+/** The engine behind the front. @param endpoint  its user name, if any, is the access key id of the tables. */
 export function connectDynamoDb(endpoint: string): DynamoDbEngine {
   const { host, hostname, port, username } = new URL(endpoint);
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
@@ -34,7 +35,7 @@ export function connectDynamoDb(endpoint: string): DynamoDbEngine {
         'content-type': 'application/x-amz-json-1.0',
         'x-amz-target': `DynamoDB_20120810.${operation}`,
         'content-length': Buffer.byteLength(body),
-        authorization: uncheckedSignature(username || 'local'),
+        ...unchecked(username || 'local'),
       };
       return new Promise((resolve, reject) => {
         const outgoing = request({ method: 'POST', hostname, port, path: '/', headers, agent });

@@ -1,24 +1,13 @@
 import { crc32 } from 'node:zlib';
-import {
-  askedDetail,
-  type BatchKeys,
-  type ConsumedCapacity,
-  consumptionOf,
-  missingUnits,
-  refusedConsumption,
-  WRITES,
-} from './consumed-capacity.ts';
+import { askedDetail, type ConsumedCapacity, consumptionOf, refusedConsumption } from './consumed-capacity.ts';
 import type { DynamoDbEngine, EngineReply } from './dynamodb-engine.ts';
 import { JsonError, type JsonService } from './json-protocol.ts';
 import type { Permission } from './policy-evaluator.ts';
 import type { Account } from './principals.ts';
 import type { Call, PerformedReply } from './protocol.ts';
 
-/**
- * DynamoDB: the engine performs the calls and says what they cost.
- * @param beforeWrite  runs before each call that writes, and may throw.
- */
-export function createDynamoDbService(engine: DynamoDbEngine, account: Account, beforeWrite: () => void): JsonService {
+/** DynamoDB: the engine performs the calls and says what they cost. */
+export function createDynamoDbService(engine: DynamoDbEngine, account: Account): JsonService {
   return {
     name: 'dynamodb',
     targetPrefix: 'DynamoDB_20120810.',
@@ -29,10 +18,7 @@ export function createDynamoDbService(engine: DynamoDbEngine, account: Account, 
       return {
         tables,
         permissions: dynamoDbPermissions(operation, actions, account),
-        async perform() {
-          if (WRITES.has(operation)) beforeWrite();
-          return perform(engine, operation, input, tables);
-        },
+        perform: () => perform(engine, operation, input, tables),
         throttled: () => throttled(operation, tables),
         ...(CAN_CONFLICT.has(operation) && { conflict: (table) => conflict(operation, tables, table) }),
       };
@@ -49,7 +35,6 @@ interface DynamoDbInput {
   readonly IndexName?: string;
   readonly RequestItems?: Readonly<Record<string, unknown>>;
   readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName?: string } | undefined>>[];
-  readonly ConsistentRead?: boolean;
   readonly ReturnConsumedCapacity?: string;
 }
 
@@ -114,8 +99,6 @@ function dynamoDbPermissions(
 interface DynamoDbOutput {
   readonly ConsumedCapacity?: ConsumedCapacity;
   readonly __type?: string;
-  readonly Responses?: Readonly<Record<string, readonly unknown[]>>;
-  readonly UnprocessedKeys?: Readonly<Record<string, BatchKeys>>;
 }
 
 async function perform(
@@ -131,15 +114,9 @@ async function perform(
     const consumed = refusedConsumption(operation, output.__type ?? '', tables);
     return { ...toReply(reply, reply.body), consumed };
   }
-  const { Responses = {}, UnprocessedKeys = {} } = output;
-  const requested = operation === 'BatchGetItem' ? (input.RequestItems as Record<string, BatchKeys>) : {};
-  const missing = missingUnits(requested, Responses, UnprocessedKeys);
   const asked = askedDetail(capacity, (input.ReturnConsumedCapacity ?? 'NONE') as 'NONE' | 'TOTAL' | 'INDEXES');
   const answer = Buffer.from(JSON.stringify(asked ? { ...rest, ConsumedCapacity: asked } : rest));
-  return {
-    ...toReply(reply, answer),
-    consumed: consumptionOf(operation, capacity, { isStrong: input.ConsistentRead === true, tables, missing }),
-  };
+  return { ...toReply(reply, answer), consumed: consumptionOf(operation, capacity) };
 }
 
 function toReply({ status, headers }: EngineReply, body: Buffer) {

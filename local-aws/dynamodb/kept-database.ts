@@ -1,52 +1,41 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ENGINE_REGION } from '../aws-front/dynamodb-engine.ts';
-import { readKeptFile, writeKeptFile } from '../host/kept-file.ts';
-
-const ID_BYTES = 16;
 
 const BEGIN_ANEW =
   'restore the folder of the database from a backup, or remove DATA_DIR to begin anew without any file';
 
 /**
- * Prepares the database that the engine keeps in `directory`. An empty one in place of the former one would cost every object, because programs
+ * Finds the database that the engine keeps in `directory`. An empty one in place of the former one would cost every object, because programs
  * remove objects that no row names. So a new database is made only where nothing is kept yet.
  * @param buckets  the folder of the objects that belong to the tables.
- * @returns the access key id of the tables, which begins the name of the database.
- * @throws Error in one sentence when the id or the database that was there is missing or damaged.
+ * @returns the path of its file. @throws Error in one sentence when the database that was there is missing, damaged or of another engine.
  */
 export async function openKeptDatabase(directory: string, buckets: string | undefined): Promise<string> {
-  const idFile = join(directory, 'access-key-id');
-  const others = (await readdir(directory)).filter((name) => /_.*\.db$/.test(name));
-  const remedy =
-    others.length > 0
-      ? `write into it what the name of the database (${others.join(' or ')}) has before the "_"`
-      : BEGIN_ANEW;
-  const kept = await readKeptFile(idFile, parseId, remedy);
-  if (kept === undefined && others.length > 0) throw new Error(`${idFile} is missing: ${remedy}.`);
-  const id = kept ?? randomBytes(ID_BYTES).toString('hex');
-  const database = join(directory, `${id}_${ENGINE_REGION}.db`);
-  if (!existsSync(database) && others.length > 0) throw new Error(`${idFile} names no database: ${remedy}.`);
-  if (!hasTables(database) && buckets !== undefined && (await hasFiles(buckets))) {
-    const missing = kept === undefined ? idFile : database;
-    throw new Error(`${missing} is missing or empty, but ${buckets} has objects: ${BEGIN_ANEW}.`);
+  const file = join(directory, 'dynoxide.db');
+  const older = (await readdir(directory)).find((name) => name.endsWith('_local.db'));
+  if (older !== undefined) {
+    throw new Error(
+      `${join(directory, older)} is of DynamoDB Local, which no longer keeps data here: go on with the version that wrote it, or set DATA_DIR to another folder.`,
+    );
   }
-  await writeKeptFile(idFile, id);
-  useWriteAheadLog(database);
-  return id;
+  if (!hasTables(file) && (await hasFiles(buckets))) {
+    throw new Error(`${file} is missing or empty, but ${buckets} has objects: ${BEGIN_ANEW}.`);
+  }
+  return file;
 }
 
-/** The engine takes letters and digits. @throws Error for any other text than {@link openKeptDatabase} writes. */
-function parseId(text: string): string {
-  const id = text.trim();
-  if (!/^[0-9a-f]{32}$/.test(id)) throw new Error('not an id');
-  return id;
+/** Refuses an engine that has its tables only in memory where objects are kept. @throws Error in one sentence. */
+export async function requireNoObjects(engine: string, directory: string, buckets: string | undefined): Promise<void> {
+  const isKept = (await readdir(directory)).some((name) => name.endsWith('.db'));
+  if (!isKept && !(await hasFiles(buckets))) return;
+  throw new Error(
+    `${engine} has its tables only in memory, but DATA_DIR has data of another start: set DATA_DIR to another folder, or remove it to begin anew.`,
+  );
 }
 
-/** False when there is no database, or it is as empty as a new one. @throws Error in one sentence when the file is no database. */
+/** False when there is no database, or it is an empty file. @throws Error in one sentence when the file is no database. */
 function hasTables(file: string): boolean {
   if (!existsSync(file)) return false;
   const database = new DatabaseSync(file);
@@ -59,19 +48,8 @@ function hasTables(file: string): boolean {
   }
 }
 
-async function hasFiles(directory: string): Promise<boolean> {
-  if (!existsSync(directory)) return false;
+async function hasFiles(directory: string | undefined): Promise<boolean> {
+  if (directory === undefined || !existsSync(directory)) return false;
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries.some((entry) => entry.isFile());
-}
-
-/**
- * Makes SQLite append each change to a log, and copy it into the database later. By default, SQLite writes each change twice for the engine
- * and waits for the disk each time. That takes four times as long. The mode is a property of the file and stays with it. On a file system
- * that cannot do this, the former mode stays.
- */
-function useWriteAheadLog(file: string): void {
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA journal_mode = WAL');
-  database.close();
 }

@@ -1,14 +1,10 @@
 import { statfsSync } from 'node:fs';
 
-/**
- * The free space that each kind of write leaves on the disk. DynamoDB Local never writes again after the disk was full once, so content is
- * refused long before, and files can still be deleted then.
- */
+/** The free space that each kind of write leaves on the disk. Content leaves room for the database, so that files can still be deleted. */
 export const FREE_BYTES = {
   /** A start writes some 60 MB of bundles. */
   start: 128 * 1024 * 1024,
   content: 64 * 1024 * 1024,
-  database: 32 * 1024 * 1024,
 };
 
 export class DiskFull extends Error {}

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { CONFIGURABLE_LIMITS } from '../../shared/contract/limits.ts';
 import { client } from '../support/client.ts';
 import { beginRecordedRun } from '../support/record.ts';
-import { type StartedProcess, startProcess } from '../support/start-process.ts';
+import { engineOn, type StartedProcess, startProcess } from '../support/start-process.ts';
 import { type Exchange, sendMixed, sendUploads } from '../support/traffic.ts';
 import { openHandles, residentBytes } from './process-use.ts';
 import { departuresFromLimit } from './window.ts';
@@ -47,7 +47,7 @@ async function newKey(name: string): Promise<string> {
 
 test('honest accounts are served, an abusive one gets exactly what its limit admits, and a warm service does not grow', async () => {
   const rootUrl = service.urls.root_url;
-  const enginePid = Number(await readFile(join(dataDir, 'dynamodb/engine.pid'), 'utf8'));
+  const enginePid = engineOn(dataDir);
   const keys: string[] = [];
   for (let account = 0; account < HONEST; account++) keys.push(await newKey(`honest-${account}`));
   const abusiveKey = await newKey('abusive');

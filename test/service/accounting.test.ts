@@ -75,7 +75,7 @@ async function sweepLeftovers(): Promise<void> {
 
 const remove = ({ byKey }: TestAccount, id: unknown) => retryOn503(() => byKey.request('DELETE', `/files/${id}`));
 
-/** Makes every third transaction conflict, as can happen at AWS and never does in DynamoDB Local. */
+/** Makes every third transaction conflict, as can happen at AWS and never does in the engines. */
 async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
   const fault = service.front.faults.add({
     match: { service: 'dynamodb', operation: 'TransactWriteItems' },

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
+import { startEngine } from '../../local-aws/dynamodb/engine.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
 import { readBooks } from '../support/books.ts';
 import {
@@ -104,7 +104,7 @@ test('a SIGTERM amid mixed traffic ends `npm start` with exit code 0, and leaves
 test('the acknowledged files are complete, and the books balance, after a SIGKILL, a SIGTERM, a sweep and a walk', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const engine = await startDynamoDbLocal({ dataDir: join(dataDir, 'dynamodb') });
+  const engine = await startEngine({ dataDir: join(dataDir, 'dynamodb') });
   const again = await startTestService(LIMITS, {
     dataDir,
     dynamoDbEndpoint: engine.endpoint,

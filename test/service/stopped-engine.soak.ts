@@ -1,24 +1,24 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
+import { startEngine } from '../../local-aws/dynamodb/engine.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { engineOn } from '../support/start-process.ts';
 import { everyRoute, type SentRequest } from './every-route.ts';
 
 /**
  * While the database is frozen or dead, every route answers in time; when it is back, every route works again, without a restart of the
- * service. A dead one is started again. It may have lost what it acknowledged in its last milliseconds (docs/reliability.md), so the file
- * that must still be there is an earlier one.
+ * service. A dead one is started again.
  */
 
 let dataDir: string;
-let engine: Awaited<ReturnType<typeof startDynamoDbLocal>>;
+let engine: Awaited<ReturnType<typeof startEngine>>;
 let service: TestService;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'stopped-engine-'));
-  engine = await startDynamoDbLocal({ dataDir });
+  engine = await startEngine({ dataDir });
   service = await startTestService({}, { dynamoDbEndpoint: engine.endpoint });
 });
 afterAll(async () => {
@@ -84,7 +84,7 @@ test('while the engine is frozen, and while it is dead, every route answers in t
   // On a busy machine a first request, which starts a function, may be 503 as well.
   while (Object.values(usual).some((status) => status >= 500)) usual = await statuses(await newAccounts());
 
-  const pid = Number(await readFile(join(dataDir, 'engine.pid'), 'utf8'));
+  const pid = engineOn(dataDir);
   process.kill(pid, 'SIGSTOP');
   try {
     expect(await expectInTime(frozen, usual)).toContain(503);

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import type { TestProject } from 'vitest/node';
-import { startDynamoDbLocal } from '../../local-aws/dynamodb/dynamodb-local.ts';
+import { startEngine } from '../../local-aws/dynamodb/engine.ts';
 import { HAS_BROWSER } from './browser.ts';
 import { inherited } from './inherited.ts';
 
@@ -19,9 +19,6 @@ declare module 'vitest' {
   }
 }
 
-/** Names the variable with the endpoint of a running DynamoDB Local. When it is set, test runs start faster. */
-export const SHARED_ENGINE_VARIABLE = 'SHARED_DYNAMODB_ENDPOINT';
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // All temporary files of the tests and of the programs they start are below one directory, which is removed at the end.
   const directory = await mkdtemp(join(tmpdir(), 'file-hosting-tests-'));
@@ -29,11 +26,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Programs that the tests start a hundred times share one compile cache.
   process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
   const outdir = join(directory, 'assembly');
-  const shared = process.env[SHARED_ENGINE_VARIABLE];
-  const engine = shared === undefined ? startDynamoDbLocal() : { endpoint: shared, close: async () => undefined };
   // Unpack the browser before tests run in parallel: the package takes a half-unpacked file for a complete one.
   const browser = HAS_BROWSER ? chromium.executablePath() : undefined;
-  const [dynamoDb] = await Promise.all([engine, synthesize(outdir), browser]);
+  const [dynamoDb] = await Promise.all([startEngine(), synthesize(outdir), browser]);
   project.provide('dynamoDbEndpoint', dynamoDb.endpoint);
   project.provide('assembly', outdir);
   return async () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { LocalService } from '../../local-aws/service.ts';
@@ -54,12 +55,27 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** The command lines of all processes that use a data directory: Node's and Java's both contain its path. */
-export function processesOn(dataDir: string): string[] {
-  const list =
-    process.platform === 'linux'
-      ? 'for file in /proc/[0-9]*/cmdline; do tr "\\0" " " <$file; echo; done 2>/dev/null || true'
-      : 'ps -A -o args=';
-  const lines = execFileSync('sh', ['-c', list]).toString().split('\n');
-  return lines.filter((line) => line.includes(dataDir));
+/** The processes whose command line has the path of a data directory: Node's and the engine's. */
+export function processesOn(dataDir: string): { readonly pid: number; readonly command: string }[] {
+  return allProcesses().filter(({ command }) => command.includes(dataDir));
+}
+
+function allProcesses(): { readonly pid: number; readonly command: string }[] {
+  if (process.platform !== 'linux') {
+    const lines = execFileSync('ps', ['-A', '-o', 'pid=,args=']).toString().split('\n');
+    return lines.map((line) => ({ pid: Number.parseInt(line, 10), command: line }));
+  }
+  return globSync('/proc/[0-9]*/cmdline').flatMap((file) => {
+    try {
+      return { pid: Number(file.split('/')[2]), command: readFileSync(file, 'utf8').replaceAll('\0', ' ') };
+    } catch {
+      // It has ended.
+      return [];
+    }
+  });
+}
+
+/** The id of the process of the database that keeps its data there; 0 when there is none. */
+export function engineOn(dataDir: string): number {
+  return processesOn(dataDir).find(({ command }) => command.includes('--db-path'))?.pid ?? 0;
 }

@@ -2,20 +2,15 @@ import { randomUUID } from 'node:crypto';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
-  DynamoDBClient,
+  type DynamoDBClient,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
+import { engineClient } from '../../local-aws/dynamodb/engine-client.ts';
 import { TABLES, type TableDefinition, type TableName } from '../../shared/tables.ts';
 
-/** A client of the test run's DynamoDB Local, which ignores credentials. */
-export function dynamoDbClient(): DynamoDBClient {
-  return new DynamoDBClient({
-    endpoint: inject('dynamoDbEndpoint'),
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
-}
+/** A client of the test run's engine. */
+export const dynamoDbClient = () => engineClient(inject('dynamoDbEndpoint'));
 
 /** Creates all tables with unique names, and sets the variables from which the stores read the names. */
 export async function createTables(client: DynamoDBClient): Promise<Record<TableName, string>> {

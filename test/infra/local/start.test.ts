@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { logIn } from '../../../local-aws/identity-provider/log-in.ts';
 import { client } from '../../support/client.ts';
 import { inherited } from '../../support/inherited.ts';
 import { askForTicket, put } from '../../support/lanes.ts';
-import { processesOn } from '../../support/start-process.ts';
+import { engineOn, processesOn } from '../../support/start-process.ts';
 
 /** Runs `npm start` as a process, and checks its output, its addresses and how it ends. */
 
@@ -76,9 +76,6 @@ async function ready(environment: Record<string, string>): Promise<Started> {
 interface Page {
   readonly items?: readonly { readonly name: string }[];
 }
-
-/** The id of the process of the database. */
-const databaseOf = async (dataDir: string) => Number(await readFile(join(dataDir, 'dynamodb/engine.pid'), 'utf8'));
 
 /** Waits until a start that fails has ended. @returns its exit code and stderr. */
 async function failedStart(environment: Record<string, string>) {
@@ -155,12 +152,12 @@ describe('a start', () => {
     const requests = client(first.urls.base_url, { key });
     const status = () => requests.request('GET', '/usage').then(({ status }) => status);
     expect(await status()).toBe(200);
-    process.kill(await databaseOf(dataDir), 'SIGKILL');
+    process.kill(engineOn(dataDir), 'SIGKILL');
     await expect.poll(() => first.errors.join('\n')).toContain('It is started again.');
     // The key is data, too.
     await expect.poll(status, SELDOM).toBe(200);
     expect(first.errors.filter((line) => /database/.test(line))).toEqual([
-      'The database (DynamoDB Local) has ended by itself. It is started again.',
+      'The database (Dynoxide) has ended by itself. It is started again.',
     ]);
   });
 
@@ -214,7 +211,7 @@ describe('a start', () => {
 
   test.each([
     ['ports.json', 'ports.json is damaged: restore it, or remove it to choose the ports anew'],
-    ['dynamodb/access-key-id', 'dynamodb/access-key-id is damaged: write into it what the name of the database'],
+    ['dynamodb/dynoxide.db', 'dynamodb/dynoxide.db is missing or empty, but .*/s3 has objects: restore the folder'],
   ])('fails with one sentence when a kill has left an empty %s', async (name, sentence) => {
     const path = join(dataDir, name);
     const content = await readFile(path);
@@ -237,19 +234,18 @@ describe('a start', () => {
 });
 
 test('ends with one sentence when the database has died and cannot be started again', async () => {
-  const [dataDir, home] = [await directory(), await directory()];
-  await mkdir(join(home, 'bin'));
-  const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java';
-  const script = `#!/bin/sh\n[ ! -e ${home}/broken ] || { echo Broken. >&2; exit 1; }\nexec ${java} "$@"\n`;
-  await writeFile(join(home, 'bin/java'), script, { mode: 0o755 });
-  const { child, errors } = await ready({ PORT: '0', DATA_DIR: dataDir, JAVA_HOME: home });
-  await writeFile(join(home, 'broken'), '');
+  const dataDir = await directory();
+  const { child, errors } = await ready({ PORT: '0', DATA_DIR: dataDir });
   const ended = once(child, 'close');
-  process.kill(await databaseOf(dataDir), 'SIGKILL');
+  for (const name of await readdir(join(dataDir, 'dynamodb'))) await rm(join(dataDir, 'dynamodb', name));
+  await mkdir(join(dataDir, 'dynamodb/dynoxide.db'));
+  process.kill(engineOn(dataDir), 'SIGKILL');
   expect(await ended).toEqual([1, null]);
-  expect(errors.filter((line) => /database|Broken/.test(line))).toEqual([
-    'The database (DynamoDB Local) has ended by itself. It is started again.',
-    'The database (DynamoDB Local) has ended, and cannot be started again: DynamoDB Local ended with code 1: Broken.',
+  expect(errors.filter((line) => /database/.test(line))).toEqual([
+    'The database (Dynoxide) has ended by itself. It is started again.',
+    expect.stringMatching(
+      /^The database \(Dynoxide\) has ended: Dynoxide ended with 1: .*unable to open database file/,
+    ),
   ]);
   await expect.poll(() => processesOn(dataDir)).toEqual([]);
 });
@@ -424,28 +420,19 @@ describe('a start fails with one sentence', () => {
     expect(stderr.trim()).toMatch(new RegExp(`^${sentence.replaceAll(/[.?"()]/g, '\\$&')}[^\n]*$`));
   });
 
-  const OLD = 'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1';
+  test('with an engine that does not exist', async () => {
+    expect(await failedStart({ PORT: '0', DATA_DIR: await directory(), ENGINE: 'sqlite' })).toEqual({
+      code: 1,
+      stderr: 'ENGINE must be dynoxide or dynamodb-local, not "sqlite".\n',
+    });
+  });
 
   test.each([
-    ['without a Java runtime', {}, 'No Java runtime was found in the PATH'],
-    [
-      'on a Mac without a Java runtime',
-      { java: 'echo "Unable to locate a Java Runtime." >&2; exit 1' },
-      'No Java runtime was found in the PATH',
-    ],
-    ['with an old Java runtime', { java: OLD }, 'The Java runtime java is too old'],
-    [
-      'with an old Java runtime in JAVA_HOME',
-      { 'home/bin/java': OLD },
-      'The Java runtime /.*/home/bin/java is too old',
-    ],
-    [
-      'without a Java runtime in JAVA_HOME',
-      { 'home/none': '' },
-      'No Java runtime was found in JAVA_HOME .* or the PATH',
-    ],
-    ['with a Java runtime of another system', { java: 'exit 126' }, 'The Java runtime java cannot be run'],
-  ])('%s', async (_, files, sentence) => {
+    ['without a Java runtime', {}],
+    ['on a Mac without a Java runtime', { java: 'echo "Unable to locate a Java Runtime." >&2; exit 1' }],
+    ['with an old Java runtime', { java: 'echo "java.lang.UnsupportedClassVersionError" >&2; exit 1' }],
+    ['without a Java runtime in JAVA_HOME', { 'home/none': '' }],
+  ])('on the second engine %s', async (_, files) => {
     // A PATH with only what a shell script needs.
     const path = await directory();
     for (const command of ['sh', 'cat']) await symlink(`/bin/${command}`, join(path, command));
@@ -453,11 +440,12 @@ describe('a start fails with one sentence', () => {
       await mkdir(dirname(join(path, name)), { recursive: true });
       await writeFile(join(path, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
-    const home: Record<string, string> = Object.keys(files).join().startsWith('home')
-      ? { JAVA_HOME: join(path, 'home') }
-      : {};
-    const { code, stderr } = await failedStart({ PORT: '0', DATA_DIR: await directory(), PATH: path, ...home });
+    const JAVA_HOME = Object.keys(files).join().startsWith('home') ? join(path, 'home') : '';
+    const environment = { PORT: '0', DATA_DIR: await directory(), ENGINE: 'dynamodb-local', PATH: path, JAVA_HOME };
+    const { code, stderr } = await failedStart(environment);
     expect(code).toBe(1);
-    expect(stderr).toMatch(new RegExp(`^${sentence}: install one, version 17 or newer [^\n]*\n$`));
+    expect(stderr).toMatch(
+      /^The database needs a package for this platform, which "npm install --no-save @dynoxide\/\S+@1\.2\.1" adds, or a Java runtime, version 17 [^\n]*\n$/,
+    );
   });
 });

@@ -12,7 +12,7 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 export const BUCKET = 'files';
 /**
- * Loads the product's stores on real engines, for one test file: DynamoDB Local, and the AWS front before it.
+ * Loads the product's stores on real engines, for one test file: the database, and the AWS front before it.
  * The front is also the S3 server; it counts calls and injects faults. Call it once in a test file; it ends with the file.
  * @param options.hasTimeLimits  true to keep the product's time limits of calls, for tests in which a call gets no answer.
  * @param options.front  more options of the front.

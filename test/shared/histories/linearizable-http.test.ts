@@ -16,7 +16,7 @@ const service = await startTestService({
 });
 // The client of a direct upload completes it, not the event of the bucket.
 service.holdEvents();
-/** As at AWS, and never in DynamoDB Local, transactions on one item conflict. */
+/** As at AWS, and never in the engines, transactions on one item conflict. */
 service.front.faults.add({
   match: { service: 'dynamodb', operation: 'TransactWriteItems' },
   effect: 'conflict',
