@@ -8,11 +8,9 @@ import { FAIL_SYNTH_ON_VALIDATION_ERRORS_CONTEXT, STRICT_CFN_VALIDATE_ERRORS } f
  */
 export interface SynthesisSettings {
   /** The output directory. */
-  readonly CDK_OUTDIR?: string;
+  readonly CDK_OUTDIR: string;
   /** `false` skips the validation, which takes half of the time. */
   readonly CDK_VALIDATION?: string;
-  /** A folder with the built functions and dashboard. */
-  readonly CDK_BUNDLES?: string;
   /** npm sets this for `-c` on its command line, which a person may have meant as `-c` of the CDK. */
   readonly npm_config_call?: string;
 }
@@ -32,7 +30,7 @@ export async function newApp(settings: SynthesisSettings): Promise<App> {
   const recommendedFlags = createRequire(import.meta.url)('aws-cdk-lib/recommended-feature-flags.json');
   const isChecked = settings.CDK_VALIDATION !== 'false';
   const app = new App({
-    outdir: settings.CDK_OUTDIR ?? 'cdk.out',
+    outdir: settings.CDK_OUTDIR,
     context: recommendedFlags,
     postCliContext: STRICT,
     autoSynth: false,

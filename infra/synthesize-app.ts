@@ -1,8 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type App, Aspects } from 'aws-cdk-lib';
-import { buildDashboard, type DashboardFiles, dashboardIn } from './bundle/build-dashboard.ts';
-import { bundleFunctions } from './bundle/bundle.ts';
+import type { Bundles } from './bundle/start-bundling.ts';
 import { NamesByRegion } from './constructs/names-by-region.ts';
 import { newApp, type SynthesisSettings } from './new-app.ts';
 import { EdgeAlarmsStack } from './operations/edge-alarms-stack.ts';
@@ -15,14 +12,10 @@ import { FirewallStack, type WebAcl } from './stacks/firewall-stack.ts';
 import { BackupStack, SecondCopyStack } from './stacks/second-copy-stacks.ts';
 import { StreamingStack } from './stacks/streaming-stack.ts';
 
-/**
- * Synthesizes the service as the settings of a stage say. If `CDK_BUNDLES` names a folder that `npm run build` has filled, nothing is
- * built.
- */
-export async function synthesizeApp(stage: StageConfig, settings: SynthesisSettings): Promise<void> {
+/** Synthesizes the service as the settings of a stage say. @param bundles  what the stacks use as assets; they may still be in the making. */
+export async function synthesizeApp(stage: StageConfig, bundles: Bundles, settings: SynthesisSettings): Promise<void> {
   const app = await newApp(settings);
   Aspects.of(app).add(new NamesByRegion());
-  const { bundles, dashboard } = await bundle(app.outdir, settings.CDK_BUNDLES);
 
   const name = (part: string) => `FileHosting-${stage.name}-${part}`;
   const webAcl = webAclOf(app, name('Firewall'), stage);
@@ -35,12 +28,13 @@ export async function synthesizeApp(stage: StageConfig, settings: SynthesisSetti
     data.addStackDependency(second);
     new BackupStack(app, name('Backup'), { ...copy, resources });
   }
-  const api = new ApiStack(app, name('Api'), { stage, resources, bundles });
-  const streaming =
-    stage.streaming && new StreamingStack(app, name('Streaming'), { stage, resources, bundles, ...stage.streaming });
+  const withCode = { stage, resources, bundles: await bundles.functions };
+  const api = new ApiStack(app, name('Api'), withCode);
+  const streaming = stage.streaming && new StreamingStack(app, name('Streaming'), { ...withCode, ...stage.streaming });
+  const dashboard = await bundles.dashboard;
   const edge = new EdgeStack(app, name('Edge'), { stage, resources, api, streaming, webAcl, dashboard });
   const distributionIds = { app: edge.distributionId, cdn: data.distributionId };
-  new OperationsStack(app, name('Operations'), { stage, resources, api, streaming, distributionIds, bundles });
+  new OperationsStack(app, name('Operations'), { ...withCode, api, streaming, distributionIds });
   new EdgeAlarmsStack(app, name('EdgeAlarms'), {
     stage,
     distributionIds: { app: edge.distributionIdOutput, cdn: data.distributionIdOutput },
@@ -54,19 +48,4 @@ function webAclOf(app: App, id: string, { firewall, place }: StageConfig): WebAc
   if ('webAclArn' in firewall) return { arn: firewall.webAclArn };
   const stack = new FirewallStack(app, id, { limits: firewall, place });
   return { arn: stack.webAclArn, stack };
-}
-
-/**
- * Builds everything that the stacks use as assets.
- * @param built  a folder in which all of it has been built already, if there is one.
- */
-async function bundle(
-  outdir: string,
-  built: string | undefined,
-): Promise<{ bundles: string; dashboard: DashboardFiles }> {
-  if (built) return { bundles: built, dashboard: dashboardIn(built) };
-  const bundles = join(outdir, 'bundles');
-  mkdirSync(bundles, { recursive: true });
-  const [dashboard] = await Promise.all([buildDashboard(bundles), bundleFunctions(bundles)]);
-  return { bundles, dashboard };
 }

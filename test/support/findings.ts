@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
+import { startBundling } from '../../infra/bundle/start-bundling.ts';
 import { readStage, type StageName, type StageSettings } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
 import { synthesizeApp } from '../../infra/synthesize-app.ts';
@@ -36,7 +37,8 @@ export async function expectAccepted(name: StageName, changes: Partial<StageSett
   const directory = await mkdtemp(join(tmpdir(), 'findings-'));
   try {
     const stage = readStage(name, { ...STAGES[name], ...changes });
-    await synthesizeApp(stage, { CDK_OUTDIR: directory, CDK_BUNDLES: join(inject('assembly'), 'bundles') });
+    const bundles = startBundling(directory, join(inject('assembly'), 'bundles'));
+    await synthesizeApp(stage, bundles, { CDK_OUTDIR: directory });
     const found = await readFound(directory);
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter((finding) => finding.at !== finding.in)).toEqual([]);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { startBundling } from '../../infra/bundle/start-bundling.ts';
 import type { SynthesisSettings } from '../../infra/new-app.ts';
 import { readStage, type StageName, type StageSettings } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
@@ -28,18 +29,14 @@ export interface SynthesizedStage extends Assembly {
 export async function synthesizeStage(
   name: StageName,
   changes: Partial<StageSettings> = {},
-  how: SynthesisSettings = {},
+  how: Partial<SynthesisSettings> = {},
 ): Promise<SynthesizedStage> {
   const directory = await mkdtemp(join(tmpdir(), 'stage-'));
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
-    const settings = {
-      CDK_OUTDIR: directory,
-      CDK_VALIDATION: 'false',
-      CDK_BUNDLES: join(inject('assembly'), 'bundles'),
-      ...how,
-    };
-    await synthesizeApp(readStage(name, { ...STAGES[name], ...changes }), settings);
+    const settings = { CDK_OUTDIR: directory, CDK_VALIDATION: 'false', ...how };
+    const bundles = startBundling(directory, join(inject('assembly'), 'bundles'));
+    await synthesizeApp(readStage(name, { ...STAGES[name], ...changes }), bundles, settings);
     return { directory, remove, ...(await loadAssembly(directory)) };
   } catch (error) {
     await remove();

@@ -457,12 +457,14 @@ describe('a stage is read from its file, and not from the environment:', () => {
     expect(limits).toEqual({ ...readStage('local', STAGES.local).limits, RATE_LIMIT_LISTS_PER_MINUTE: 7 });
   });
 
+  const IN_MEMORY = { CDK_OUTDIR: 'cdk.out', CDK_VALIDATION: 'false' };
+
   test.each<[string, { context?: object; call?: string }]>([
     ['of the CDK', { context: { stage: 'dev' } }],
     ['in the call of npm', { call: 'stage=dev' }],
   ])('a context %s is an error', async (_name, given) => {
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify(given.context ?? {}));
-    const made = newApp({ CDK_VALIDATION: 'false', ...(given.call !== undefined && { npm_config_call: given.call }) });
+    const made = newApp({ ...IN_MEMORY, ...(given.call !== undefined && { npm_config_call: given.call }) });
     await expect(made).rejects.toThrow('has no effect: the settings of a stage are in its file in infra/stages');
     vi.unstubAllEnvs();
   });
@@ -470,7 +472,7 @@ describe('a stage is read from its file, and not from the environment:', () => {
   test("the CDK's own context is no error", async () => {
     const ofCdk = { 'cli-telemetry': false, 'acknowledged-issue-numbers': [16603], '@aws-cdk/core:x': true };
     vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify(ofCdk));
-    await newApp({ CDK_VALIDATION: 'false' });
+    await newApp(IN_MEMORY);
     vi.unstubAllEnvs();
   });
 });
