@@ -14,7 +14,6 @@ import { loadPage } from './load/load-page.ts';
 import { growthChart } from './measured/growth-chart.ts';
 import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
-import { asvsPage } from './security/asvs-page.ts';
 import { fillTables } from './tables.ts';
 
 /**
@@ -32,7 +31,6 @@ const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const RELEASED = join(import.meta.dirname, 'openapi-released.json');
 const CHANGELOG = join(import.meta.dirname, 'changelog.md');
-const ASVS = join(import.meta.dirname, 'security/asvs.md');
 const FOR_PROGRAMS = join(import.meta.dirname, 'for-programs.md');
 const CLIENT_TYPES = join(import.meta.dirname, '../clients/typescript/src/types.ts');
 // This document has the default limits. A deployment serves a document with its own limits.
@@ -44,7 +42,6 @@ const pages = {
   ...filled,
   [join(ROOT, 'docs/decisions/README.md')]: decisionsPage(),
   [CONTRACT]: contractPage(),
-  [ASVS]: asvsPage(),
   [MEASURED]: measuredPage(),
   [LOAD]: loadPage(),
   [GROWTH]: growthChart(),
