@@ -8,7 +8,6 @@ import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
 import { readLimits } from '../shared/contract/limits.ts';
 import { unnamedBreaks } from './breaks.ts';
-import { contractPage } from './contract/contract-page.ts';
 import { decisionsPage } from './decisions.ts';
 import { loadPage } from './load/load-page.ts';
 import { growthChart } from './measured/growth-chart.ts';
@@ -24,7 +23,6 @@ import { fillTables } from './tables.ts';
  * refers to a file or heading that does not exist, or when the changelog does not name a change that may break clients of the API.
  */
 const ROOT = join(import.meta.dirname, '..');
-const CONTRACT = join(import.meta.dirname, 'contract.md');
 const MEASURED = join(import.meta.dirname, 'measured.md');
 const LOAD = join(import.meta.dirname, 'load.md');
 const GROWTH = join(import.meta.dirname, 'growth.svg');
@@ -41,7 +39,6 @@ const filled = Object.fromEntries(
 const pages = {
   ...filled,
   [join(ROOT, 'docs/decisions/README.md')]: decisionsPage(),
-  [CONTRACT]: contractPage(),
   [MEASURED]: measuredPage(),
   [LOAD]: loadPage(),
   [GROWTH]: growthChart(),

@@ -14,7 +14,7 @@ import {
 import { DAY_MS, MINUTE_MS } from './clock.ts';
 
 /**
- * What a client may expect of its account, from README.md, docs/api.md and docs/contract.md alone. Every answer either agrees with this model
+ * What a client may expect of its account, from README.md and docs/api.md alone. Every answer either agrees with this model
  * or throws. After a 5xx, or no answer, the model holds both possibilities, until an observation decides.
  */
 
