@@ -20,7 +20,7 @@ import { fillTables } from './tables.ts';
  * document, and the types of the TypeScript client. `npm run generate` also records the sizes of the bundles and the use of AWS.
  *
  * With `--check` it writes nothing. It fails when one of these parts is out of date, when a bundle has no recorded size, when a document
- * refers to a file or heading that does not exist, or when the changelog does not name a change that may break clients of the API.
+ * refers to a file, heading or test that does not exist, or when the changelog does not name a change that may break clients of the API.
  */
 const ROOT = join(import.meta.dirname, '..');
 const MEASURED = join(import.meta.dirname, 'measured.md');

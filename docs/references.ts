@@ -10,7 +10,7 @@ export const DOCUMENTS = globSync(['*.md', '{clients/*,examples,local-aws,test,t
 
 /**
  * Finds the references of a document that lead nowhere. It checks paths in code spans that begin with a folder of the project, and
- * relative links with their headings.
+ * relative links with their headings. A link to a file of tests has as its text the name of one of them, which must be there as well.
  * @param page  its path from the root of the project.
  */
 export function brokenReferences(page: string, text = readFileSync(join(ROOT, page), 'utf8')): string[] {
@@ -22,7 +22,21 @@ export function brokenReferences(page: string, text = readFileSync(join(ROOT, pa
   return [
     ...paths.filter((path) => folders.includes(path.split('/')[0] ?? '') && !existsSync(join(ROOT, path))),
     ...links.filter((link) => !/^https?:/.test(link) && !linkExists(link, page, text)),
+    ...namedTests(text).flatMap(([file, name]) => (testExists(join(ROOT, dirname(page), file), name) ? [] : name)),
   ];
+}
+
+/** The tests that a text names by links, such as `[answers 404](../test/x.test.ts)`: the path and the name of each. */
+export function namedTests(text: string): [file: string, name: string][] {
+  const links = text.matchAll(/\[([^[\]]+)\]\(([^)\s]+\.(?:test|soak)\.ts)\)/g);
+  return [...links].map(([, name = '', file = '']) => [file, name.replace(/\s+/g, ' ')]);
+}
+
+/** @param name  as the source has it, with `%s` for a value of a table; after the name of its group and ` > ` if it is in one. */
+function testExists(path: string, name: string): boolean {
+  if (!existsSync(path)) return false;
+  const source = readFileSync(path, 'utf8').replaceAll("\\'", "'");
+  return name.split(' > ').every((part) => ["'", '"', '`'].some((quote) => source.includes(quote + part + quote)));
 }
 
 function linkExists(link: string, page: string, text: string): boolean {

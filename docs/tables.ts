@@ -9,7 +9,6 @@ import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import type { Route } from '../shared/route.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/tables.ts';
 import { SOAK_OPTIONS } from '../test/support/soak-options.ts';
-import { invariantRows } from './architecture/invariants.ts';
 import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
 import {
   basis,
@@ -205,7 +204,6 @@ const TABLES_OF_ARCHITECTURE: Readonly<Record<string, () => string>> = {
         ['the clock, every five minutes', code(BACKGROUND_ENTRIES.canary)],
       ],
     ),
-  invariants: () => table(['', 'What holds', 'Enforced in', 'Proved by'], invariantRows()),
   rows: () => [`Layout ${LAYOUT_VERSION}.`, ...(Object.keys(TABLES) as TableName[]).map(rowsOf)].join('\n\n'),
 };
 

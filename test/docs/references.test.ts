@@ -23,6 +23,18 @@ test('a reference to a file, a folder or a heading that does not exist is found'
   ]);
 });
 
+test('a link to a file of tests must have the name of one of them, not a part of it', () => {
+  const file = '../test/shared/api-keys/key-format.test.ts';
+  const link = (name: string, path = file) => `[${name}](${path})`;
+  const text = [
+    link('a new key > is never the\n  same twice'),
+    link('never the same'),
+    link('a new key > is never'),
+  ].join();
+  expect(brokenReferences('docs/made-up.md', text)).toEqual(['never the same', 'a new key > is never']);
+  expect(brokenReferences('docs/made-up.md', link('a test', '../test/gone.test.ts'))).toContain('a test');
+});
+
 test('every generated table is in a document, and up to date', () => {
   const pages = DOCUMENTS.map((page) => readFileSync(join(import.meta.dirname, '../..', page), 'utf8'));
   for (const page of pages) expect(fillTables(page)).toBe(page);

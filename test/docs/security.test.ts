@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testExists } from '../../docs/named-tests.ts';
+import { namedTests } from '../../docs/references.ts';
 import { SECURITY_TEXT_PATH, securityText } from '../../infra/settings/security-text.ts';
 import type { Settings } from '../../operator/smoke/check.ts';
 import { ROUTE_CHECKS } from '../../operator/smoke/routes.ts';
@@ -30,26 +30,11 @@ describe('the threat model', () => {
   const claims = sections.flatMap((name, index) =>
     index % 2 === 0 && !NO_CLAIMS.includes(name) ? claimsOf(sections[index + 1] ?? '') : [],
   );
-  const testsOf = (claim: string) =>
-    [...claim.matchAll(/\[([^[\]]+)\]\(\.\.\/(test\/[^)]+)\)/g)].map(
-      ([, name = '', file = '']) => [file, name.replace(/\s+/g, ' ')] as const,
-    );
 
   test('has a test behind every claim', () => {
     expect(claims.length).toBeGreaterThan(50);
-    expect(claims.filter((claim) => testsOf(claim).length === 0)).toEqual([]);
+    expect(claims.filter((claim) => namedTests(claim).length === 0)).toEqual([]);
     for (const section of NO_CLAIMS) expect(sections).toContain(section);
-  });
-
-  test('names only tests that exist', () => {
-    expect(claims.flatMap(testsOf).filter((one) => !testExists(one))).toEqual([]);
-  });
-
-  test('has no name that is only a part of a test name', () => {
-    const file = 'test/shared/api-keys/key-format.test.ts';
-    expect(testExists([file, 'a new key > is never the same twice'])).toBe(true);
-    for (const name of ['never the same', 'a new key > is never']) expect(testExists([file, name])).toBe(false);
-    expect(testExists(['test/gone.test.ts', 'is never the same twice'])).toBe(false);
   });
 });
 
