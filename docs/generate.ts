@@ -8,7 +8,6 @@ import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
 import { readLimits } from '../shared/contract/limits.ts';
 import { unnamedBreaks } from './breaks.ts';
-import { decisionsPage } from './decisions.ts';
 import { loadPage } from './load/load-page.ts';
 import { growthChart } from './measured/growth-chart.ts';
 import { measuredPage } from './measured/measured-tables.ts';
@@ -38,7 +37,6 @@ const filled = Object.fromEntries(
 );
 const pages = {
   ...filled,
-  [join(ROOT, 'docs/decisions/README.md')]: decisionsPage(),
   [MEASURED]: measuredPage(),
   [LOAD]: loadPage(),
   [GROWTH]: growthChart(),

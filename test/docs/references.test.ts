@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { brokenReferences, DOCUMENTS } from '../../docs/references.ts';
@@ -33,6 +33,16 @@ test('a link to a file of tests must have the name of one of them, not a part of
   ].join();
   expect(brokenReferences('docs/made-up.md', text)).toEqual(['never the same', 'a new key > is never']);
   expect(brokenReferences('docs/made-up.md', link('a test', '../test/gone.test.ts'))).toContain('a test');
+});
+
+test('the index of the decisions has each record, by its title', () => {
+  const folder = join(import.meta.dirname, '../../docs/decisions');
+  const lines = readdirSync(folder).flatMap((file) => {
+    const [, number, title] = /^# (\d{4})\. (.+)$/m.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+    return number === undefined ? [] : `- [${number}](${file}): ${title}`;
+  });
+  const index = readFileSync(join(folder, 'README.md'), 'utf8');
+  expect((index.match(/^- .*$/gm) ?? []).sort()).toEqual(lines.sort());
 });
 
 test('every generated table is in a document, and up to date', () => {
