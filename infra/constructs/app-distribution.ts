@@ -217,7 +217,7 @@ export class AppDistribution extends Construct {
       unfiltered:
         'A web ACL is charged by the month, so a stage may have none; the rate limits of accounts and logins do not need it',
       unlogged:
-        'A line of this log has the query string, which may contain the code of a login; a log without query strings is delivered to CloudWatch (decision 0036)',
+        'A line of this log has the query string, which may contain the code of a login; a log without query strings is delivered to CloudWatch (decision 0029)',
     });
   }
 

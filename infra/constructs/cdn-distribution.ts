@@ -110,7 +110,7 @@ export class CdnDistribution extends Construct {
       unfiltered:
         'A web ACL is charged by the month, so a stage may have none; this distribution serves only files, by their links',
       unlogged:
-        'A line of this log has the address of the reader; a log without addresses is delivered to CloudWatch (decision 0027)',
+        'A line of this log has the address of the reader; a log without addresses is delivered to CloudWatch (decision 0029)',
     });
     Validations.of(this.distribution).acknowledge({
       id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',

@@ -2,7 +2,7 @@ import { CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib';
 
 /**
  * Has `reader` deployed after `producer`, whose outputs it reads from another Region, and again at every deployment: the CDK CLI skips a stack
- * whose template is as deployed, unless it has a parameter that CloudFormation fills from SSM. The value does not matter (decision 0007).
+ * whose template is as deployed, unless it has a parameter that CloudFormation fills from SSM. The value does not matter (decision 0044).
  */
 export function readsOutputsOf(reader: Stack, producer: Stack): void {
   reader.addStackDependency(producer);

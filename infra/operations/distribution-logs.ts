@@ -11,8 +11,8 @@ export interface DistributionLogs {
 
 /**
  * Adds the logs of the two distributions. The log of the app has a line for every request, also for those that the edge refuses. It is kept
- * for a month, like the logs of the functions (decision 0036). The log of the links says which files were read but not by whom. It is kept
- * for a week (decision 0027). CloudFront delivers its logs to CloudWatch only in us-east-1.
+ * for a month, like the logs of the functions. The log of the links says which files were read but not by whom. It is kept
+ * for a week (decision 0029). CloudFront delivers its logs to CloudWatch only in us-east-1.
  * @param ids  the ids of the distributions.
  */
 export function addDistributionLogs(stack: Stack, ids: Readonly<Record<'app' | 'cdn', string>>): DistributionLogs {

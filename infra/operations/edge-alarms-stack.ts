@@ -33,7 +33,7 @@ const BUDGET_OF_AN_HOUR = 1 / 20;
 
 /**
  * The alarms on CloudFront's metrics, the logs of the distributions, and the budget. CloudFront's metrics and logs are only in us-east-1.
- * So the alarms on these metrics, and their topics, are there as well, wherever the service is (decision 0007). A budget has no Region. The
+ * So the alarms on these metrics, and their topics, are there as well, wherever the service is (decision 0044). A budget has no Region. The
  * stack keeps only logs, and no other stack refers to it.
  */
 export class EdgeAlarmsStack extends Stack {

@@ -234,7 +234,7 @@ export class DataStack extends Stack {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acceptFindings(bucket, {
-      S1: 'A line of an access log would have the key of a file, which is its link. CloudFront logs downloads instead, without the address of the reader, and keeps that log for a week (decision 0027)',
+      S1: 'A line of an access log would have the key of a file, which is its link. CloudFront logs downloads instead, without the address of the reader, and keeps that log for a week (decision 0029)',
     });
     return bucket;
   }

@@ -48,7 +48,7 @@ export interface WebAcl {
  * A web ACL that rejects the requests of an address that sends too many, before our code runs. The error is the same as that of our rate
  * limiter. The rate limiter counts exactly: requests with a valid credential by account, and those of a login by address. The web ACL
  * counts all requests of an address, approximately. Downloads are counted apart, because a page of the dashboard shows many pictures.
- * CloudFront takes web ACLs only from us-east-1 (decision 0007). The stack has no state.
+ * CloudFront takes web ACLs only from us-east-1 (decision 0044). The stack has no state.
  */
 export class FirewallStack extends Stack {
   /** The ARN of the web ACL, for a stack in any Region. */

@@ -70,7 +70,8 @@ const NOTICE_MS = 200;
 
 /**
  * The upload queue, which holds the uploads in their order and with their state. It outlives pages, so uploads continue while
- * the user browses; it ends with the tab.
+ * the user browses; it ends with the tab. It is our own: of Uppy's core it could use only the list, and new files would wait there
+ * until every failed one was tried again.
  */
 export class UploadQueue {
   #uploads: readonly Upload[] = [];
