@@ -28,7 +28,7 @@ afterAll(() => service.close());
 const WINDOW_MS = 30_000;
 
 test.for(Object.entries(SHARED))('%s is linearizable through HTTP', { timeout: 30 * 60_000 }, ([, shared]) =>
-  expectOrder(shared, shared.asked, IS_THOROUGH ? 40 : 10, async (plans) => {
+  expectOrder(shared, shared.asked, IS_THOROUGH ? 40 : 4, async (plans) => {
     const { byKey, bySession } = await service.newAccount();
     const { named, perform } = await clientsOf({ byKey: sender(byKey), bySession: sender(bySession) }, shared);
     const { calls, call } = recorder<Asked, Told>();
