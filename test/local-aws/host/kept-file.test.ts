@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openKeptDatabase } from '../../../local-aws/dynamodb/kept-database.ts';
 import { choosePorts } from '../../../local-aws/host/ports.ts';
 import { openSecrets } from '../../../local-aws/read-secrets.ts';
 import { deploy } from '../assembly-fixture.ts';
@@ -33,12 +32,6 @@ const FILES: readonly KeptFile[] = [
     async (directory) => openSecrets(await deploy({ A: SECRET }), directory, () => false),
     ['', '{"a":"se', 'null', '[]', '"secret"', '{"a":1}'],
     /restore it, or remove it for new secrets; what was signed or encrypted with the old ones/,
-  ],
-  [
-    'access-key-id',
-    (directory) => openKeptDatabase(directory, undefined),
-    ['', '0'.repeat(31), 'x'.repeat(32), '0'.repeat(33)],
-    /write into it what the name of the database \([0-9a-f]{32}_local.db\) has before/,
   ],
 ];
 
