@@ -6,8 +6,7 @@ import { sbomOf } from './sbom.ts';
 
 /**
  * `npm run build`: builds the dashboard and every function into `dist/`, with a software bill of materials (`sbom.cdx.json`), and prints
- * the size of each function. With `-- --record` it also writes the sizes to `sizes.json`; a test fails when a bundle is 5 % larger than its
- * size in that file.
+ * the size of each function.
  */
 const dist = join(import.meta.dirname, '../../dist');
 await rm(dist, { recursive: true, force: true });
@@ -15,8 +14,4 @@ const [, sizes] = await Promise.all([buildDashboard(dist), bundleFunctions(dist)
 await writeFile(join(dist, 'sbom.cdx.json'), `${JSON.stringify(await sbomOf(dist), null, 2)}\n`);
 for (const [name, bytes] of Object.entries(sizes).sort(([, a], [, b]) => b - a)) {
   console.log(`${(bytes / 1000).toFixed(0).padStart(6)} kB  dist/${name}/index.js`);
-}
-if (process.argv.includes('--record')) {
-  const sorted = Object.fromEntries(Object.entries(sizes).sort());
-  await writeFile(join(import.meta.dirname, 'sizes.json'), `${JSON.stringify(sorted, null, 2)}\n`);
 }
