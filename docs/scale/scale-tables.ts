@@ -129,7 +129,7 @@ function bounds(): Bound[] {
   const seconds = ASSUMPTIONS.billedMs / 1_000;
   const directSeconds = 2 * seconds + (ASSUMPTIONS.billedMsOf.CompleteUpload ?? 0) / 1_000;
   const throttled = 'API Gateway answers 429; alarm GatewayThrottles';
-  const busy = '503 `service_unavailable` after retries; alarm DatabaseWriteThrottles';
+  const busy = '503 `service_unavailable` after retries; alarm ApiBudgetFast';
   const late =
     '`lagSeconds` in the lines `swept` grows; alarm SweeperLag. Requests are not affected; room is given back late';
   return [

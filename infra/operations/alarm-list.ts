@@ -10,6 +10,9 @@ interface ListedAlarm {
   readonly meaning: string;
 }
 
+/** This many accounts may upload at their rate limit without an alarm. */
+export const BUSY_ACCOUNTS = 20;
+
 /**
  * Every alarm that notifies a topic, by the part of its name that follows the stage. docs/alarms.md has a section for each: what to
  * look at, and how to mend it.
@@ -22,42 +25,28 @@ export const ALARMS = {
   CanaryFailing: {
     urgency: 'page',
     meaning:
-      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service. If few people try it, no other alarm starts.',
+      'The canary, a client of our own that tries the service every five minutes, fails or does not run. People probably cannot use the service.',
   },
   ApiBudgetFast: {
     urgency: 'page',
-    meaning:
-      'The API answers so many requests with 5xx that the error budget of a month would last about two days. Both the last hour and the last five minutes show this.',
+    meaning: 'The API answers so many requests with 5xx that the error budget of a month would last about two days.',
   },
   ApiBudgetSlow: {
     urgency: 'ticket',
-    meaning:
-      'The API answers so many requests with 5xx that the error budget of a month would last at most five days. Both the last six hours and the last half hour show this.',
-  },
-  ApiLatency: {
-    urgency: 'ticket',
-    meaning:
-      'For a quarter of an hour, one in a hundred requests has waited five seconds or more for its function. The time in which a client sends its body is not included.',
+    meaning: 'The API answers so many requests with 5xx that the error budget of a month would last at most five days.',
   },
   LoginFailures: {
     urgency: 'page',
     meaning:
-      'At least a tenth of the steps of logins fail because of the service or the identity provider. A browser gets a redirect instead of an error, so the alarms on 5xx do not count these failures.',
+      'At least a tenth of the steps of logins fail because of the service or the identity provider. A browser gets a redirect, so no 5xx counts them.',
   },
   StreamingFailures: {
     urgency: 'page',
-    meaning:
-      'At least a tenth of the uploads over 4 MiB by a form are answered 5xx. No gateway counts these answers, so the other alarms on 5xx do not see them.',
+    meaning: 'At least a tenth of the uploads over 4 MiB by a form are answered 5xx, which no gateway counts.',
   },
   CdnServerErrors: {
     urgency: 'page',
-    meaning:
-      'So many downloads are answered with 5xx that the error budget of a month would last about two days. Both the last hour and the last five minutes show this.',
-  },
-  AppServerErrors: {
-    urgency: 'page',
-    meaning:
-      'The app distribution (API and dashboard) answers so many requests with 5xx that the error budget of a month would last about two days. Both the last hour and the last five minutes show this.',
+    meaning: 'So many downloads are answered with 5xx that the error budget of a month would last about two days.',
   },
   StreamingSaturation: {
     urgency: 'ticket',
@@ -87,26 +76,15 @@ export const ALARMS = {
   SweeperLag: {
     urgency: 'ticket',
     meaning:
-      'Work has waited for the sweeper for ten minutes, or the sweeper does not report. Such work is a ticket that has ended, an interrupted deletion, file names to be written for searches, or a walk of the bucket that should have begun. Accounts may stay charged for files that do not exist, and searches may read more.',
+      'Work has waited for the sweeper for ten minutes, or the sweeper does not report. Accounts may stay charged for files that do not exist, and searches may read more.',
   },
   SweeperFailures: {
     urgency: 'ticket',
     meaning: 'The sweeper has failed at rows or objects for half an hour.',
   },
-  DatabaseReadThrottles: {
-    urgency: 'ticket',
-    meaning:
-      'DynamoDB refuses reads of our tables, or of an index. Requests are retried; those that fail in the end are answered 503.',
-  },
-  DatabaseWriteThrottles: {
-    urgency: 'ticket',
-    meaning:
-      'DynamoDB refuses writes of our tables, or of an index; a throttled index also blocks the writes of its table. Requests are retried; those that fail in the end are answered 503.',
-  },
   DirectUploadRequests: {
     urgency: 'ticket',
-    meaning:
-      'The bucket receives more PUTs of direct uploads than twenty accounts together may begin under the rate limit. S3 charges for each PUT, even for those that it refuses.',
+    meaning: `The bucket receives more PUTs of direct uploads than ${BUSY_ACCOUNTS} accounts together may begin under the rate limit. S3 charges for each PUT, even for those that it refuses.`,
   },
   TrafficCost: {
     urgency: 'ticket',

@@ -4,11 +4,9 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type { Construct } from 'constructs';
 import { addOutput } from '../settings/outputs.ts';
 import type { StageConfig } from '../settings/stage.ts';
-import { type AlarmSettings, addAlarm } from './alarm.ts';
-import { ALARMS, type AlarmName, descriptionOf, type Urgency } from './alarm-list.ts';
+import { ALARMS, type AlarmName, type Urgency } from './alarm-list.ts';
 
 /** Two SNS topics, one for pages and one for tickets. */
 export type AlarmTopics = Readonly<Record<Urgency, sns.ITopic>>;
@@ -25,16 +23,6 @@ export function addAlarmTopics(
   addOutput(stack, outputs.page, topics.page.topicArn);
   addOutput(stack, outputs.ticket, topics.ticket.topicArn);
   return topics;
-}
-
-/** Adds one of the {@link ALARMS}, on one metric. */
-export function addNotifyingAlarm(
-  scope: Construct,
-  { stage, topics }: { readonly stage: StageConfig; readonly topics: AlarmTopics },
-  name: AlarmName,
-  settings: AlarmSettings,
-): AlarmBase {
-  return notify(topics, name, addAlarm(scope, stage, name, { ...settings, description: descriptionOf(name) }));
 }
 
 /** Lets one of the {@link ALARMS} publish to the topic of its urgency, when the alarm starts and when it ends. */

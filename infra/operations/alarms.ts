@@ -2,9 +2,9 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { StreamingStack } from '../stacks/streaming-stack.ts';
-import type { AlarmSettings } from './alarm.ts';
-import { type AlarmName, descriptionOf } from './alarm-list.ts';
-import { type AlarmTopics, addNotifyingAlarm, notify } from './alarm-topics.ts';
+import { type AlarmSettings, addAlarm } from './alarm.ts';
+import { type AlarmName, BUSY_ACCOUNTS, descriptionOf } from './alarm-list.ts';
+import { type AlarmTopics, notify } from './alarm-topics.ts';
 import { CANARY_PERIOD } from './canary.ts';
 import { addBurnAlarm, type BurnRate, FAST_BURN, SLOW_BURN } from './error-budget.ts';
 import {
@@ -13,13 +13,8 @@ import {
   failedEvents,
   functionMetric,
   serviceMetric,
-  sumOf,
-  throttleMetrics,
   type Watched,
 } from './watched.ts';
-
-/** This many accounts may upload at their rate limit without an alarm. */
-const BUSY_ACCOUNTS = 20;
 
 /**
  * How many functions may run at the same time in an AWS account and Region: Lambda's default, and the quota of many new accounts,
@@ -48,7 +43,6 @@ export class Alarms extends Construct {
     this.watchCapacity();
     this.watchDirectUploads();
     this.watchBackground();
-    this.watchDatabase();
   }
 
   private watchErrors(): void {
@@ -76,12 +70,6 @@ export class Alarms extends Construct {
   private watchApi(): void {
     this.addApiBudget('ApiBudgetFast', FAST_BURN);
     this.addApiBudget('ApiBudgetSlow', SLOW_BURN);
-    this.addNotifyingAlarm('ApiLatency', {
-      // Unlike `Latency`, the time of this metric begins when the whole body of the request has arrived.
-      metric: this.#watched.api.restApi.metricIntegrationLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
-      from: 5_000,
-      periods: [3, 3],
-    });
   }
 
   private addApiBudget(name: 'ApiBudgetFast' | 'ApiBudgetSlow', rate: BurnRate): void {
@@ -202,20 +190,9 @@ export class Alarms extends Construct {
     });
   }
 
-  private watchDatabase(): void {
-    for (const kind of ['Read', 'Write'] as const) {
-      this.addNotifyingAlarm(`Database${kind}Throttles`, {
-        metric: sumOf(throttleMetrics(this, this.#watched, kind), `${kind} throttles`),
-        // DynamoDB throttles briefly when it splits a partition, and the SDK retries.
-        from: 10,
-        periods: [2, 3],
-      });
-    }
-  }
-
   private addNotifyingAlarm(name: AlarmName, settings: AlarmSettings): void {
-    const to = { stage: this.#watched.stage, topics: this.#topics };
-    this.all.push(addNotifyingAlarm(this, to, name, settings));
+    const alarm = addAlarm(this, this.#watched.stage, name, { ...settings, description: descriptionOf(name) });
+    this.all.push(notify(this.#topics, name, alarm));
   }
 }
 

@@ -42,8 +42,7 @@ export class EdgeAlarmsStack extends Stack {
     const { stage, distributionIds } = props;
     const ids = { app: this.idOf(stage, distributionIds.app), cdn: this.idOf(stage, distributionIds.cdn) };
     const alarms = {
-      AppServerErrors: this.serverErrors('AppServerErrors', stage, ids.app),
-      CdnServerErrors: this.serverErrors('CdnServerErrors', stage, ids.cdn),
+      CdnServerErrors: this.cdnServerErrors(stage, ids.cdn),
       TrafficCost: this.trafficCost(stage, ids),
     };
     const { requests, downloads } = addDistributionLogs(this, ids);
@@ -75,16 +74,12 @@ export class EdgeAlarmsStack extends Stack {
    * The error rate of a long period may be inexact. It is an average, and CloudFront does not document whether each minute counts by the
    * number of its requests.
    */
-  private serverErrors(
-    name: 'AppServerErrors' | 'CdnServerErrors',
-    stage: StageConfig,
-    distributionId: string,
-  ): cloudwatch.AlarmBase {
-    return addBurnAlarm(this, stage, name, {
+  private cdnServerErrors(stage: StageConfig, distributionId: string): cloudwatch.AlarmBase {
+    return addBurnAlarm(this, stage, 'CdnServerErrors', {
       region: stage.place.region,
       rate: FAST_BURN,
       percentOver: (period) => edgeMetric(distributionId, '5xxErrorRate').with({ period }),
-      description: descriptionOf(name),
+      description: descriptionOf('CdnServerErrors'),
     });
   }
 

@@ -130,14 +130,3 @@ export function throttleMetrics(user: Construct, { resources }: Watched, kind: '
     return [metric(name), ...ofIndexes];
   });
 }
-
-/** The sum of at most ten metrics (CloudWatch's limit for an alarm). A metric without a value counts as 0. */
-export function sumOf(metrics: readonly cloudwatch.IMetric[], label: string): cloudwatch.MathExpression {
-  const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
-  return new cloudwatch.MathExpression({
-    expression: named.map(([name]) => `FILL(${name}, 0)`).join(' + '),
-    usingMetrics: Object.fromEntries(named),
-    label,
-    period: FIVE_MINUTES,
-  });
-}

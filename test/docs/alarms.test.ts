@@ -12,21 +12,16 @@ test('the page on alarms has exactly one section for each alarm', () => {
   expect(sections.map(({ name }) => name)).toEqual(Object.keys(ALARMS));
 });
 
-test.each(sections)(
-  'the section $name says what the alarm means, three things to look at first, and how to mend it',
-  ({ text }) => {
-    const [, meaning = '', looks = '', mend = ''] =
-      /^\w+\n\n([\s\S]*?)\n\n(1\. [\s\S]*?)\n\n\*\*Mend\*\*: ([\s\S]*)$/.exec(text) ?? [];
-    expect(meaning.length).toBeGreaterThan(40);
-    expect(looks.match(/^\d\. /gm)).toEqual(['1. ', '2. ', '3. ']);
-    expect(mend.length).toBeGreaterThan(40);
-  },
-);
+test.each(sections)('the section $name says three things to look at first, and how to mend it', ({ text }) => {
+  const [, looks = '', mend = ''] = /\n\n(1\. [\s\S]*?)\n\n\*\*Mend\*\*: ([\s\S]*)$/.exec(text) ?? [];
+  expect(looks.match(/^\d\. /gm)).toEqual(['1. ', '2. ', '3. ']);
+  expect(mend.length).toBeGreaterThan(40);
+});
 
 test('the graphs that the page names are on the dashboard', async () => {
   const { Properties } = await onlySynthesized('Operations', 'AWS::CloudWatch::Dashboard');
   const titles = JSON.stringify(Properties.DashboardBody);
   const named = [...page.matchAll(/"([A-Z][a-z][\w ]+)"/g)].map(([, name = '']) => name);
-  expect(named.length).toBeGreaterThan(20);
+  expect(named.length).toBeGreaterThan(10);
   expect(named.filter((name) => !titles.includes(name))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { ALARMS, type AlarmName } from '../../infra/operations/alarm-list.ts';
+import { TRAFFIC_PRICES } from '../../infra/operations/edge-alarms-stack.ts';
 import type { Fault } from '../../local-aws/service.ts';
-import { STREAMING_PLACES_PER_ENVIRONMENT } from '../../shared/contract/limits.ts';
 import { measure } from '../../shared/metrics.ts';
 import {
   isAlarming,
@@ -70,6 +70,9 @@ function ofAws(name: AlarmName, metrics: Readonly<Record<string, number>>, last:
     return repeated(values, { every: 1, last });
   });
 }
+
+/** The threshold of an alarm, by its template. The windows of a composite alarm have the same. */
+const thresholdOf = (name: AlarmName) => alarms.get(name)?.all[0]?.Threshold ?? Number.NaN;
 
 /** Values at which an alarm starts, and at which it does not. */
 interface Driven {
@@ -163,9 +166,25 @@ async function throttles(type: string, path = '/api/v1/files'): Promise<MetricVa
 
 const nothing = () => [];
 
-/** @param percent  the percentage of requests that end with 5XX. */
-function apiErrors(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hours: number, percent: number): MetricValue[] {
-  return ofAws(name, { '5XXError': percent, Count: 100 }, 60 * hours);
+/** The fewest failures among a thousand requests at which the alarm starts, in each minute of some hours; or `fewer` than those. */
+function apiErrors(name: 'ApiBudgetFast' | 'ApiBudgetSlow', hours: number, fewer = 0): MetricValue[] {
+  return ofAws(name, { '5XXError': Math.ceil(10 * thresholdOf(name)) - fewer, Count: 1_000 }, 60 * hours);
+}
+
+/** Two failures, and so many uploads that the failures are just the share at which the alarm starts; or some uploads `more`. */
+async function streamingFailures(more = 0): Promise<MetricValue[]> {
+  const uploads = await logged('Uploads', stream);
+  const most = Math.floor((2 * 100) / thresholdOf('StreamingFailures')) - 2;
+  return [
+    ...repeated(await logged('StreamingFailures', failToStream), { every: 15, last: 30 }),
+    ...Array.from({ length: most + more }, () => repeated(uploads, { every: 1, last: 1 })).flat(),
+  ];
+}
+
+/** Both distributions send bytes that cost the share of the threshold in an hour. */
+function traffic(share: number): MetricValue[] {
+  const BytesDownloaded = (share * thresholdOf('TrafficCost') * 1e9) / TRAFFIC_PRICES.gigabyte / 2 / 60;
+  return ofAws('TrafficCost', { BytesDownloaded, Requests: 100 }, 60);
 }
 
 const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
@@ -178,16 +197,12 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
     stays: async () => repeated(await logged('CanaryFailures', () => runCanary()), { every: 5, last: 15 }),
   },
   ApiBudgetFast: {
-    starts: () => apiErrors('ApiBudgetFast', 1, 8),
-    stays: () => apiErrors('ApiBudgetFast', 1, 7),
+    starts: () => apiErrors('ApiBudgetFast', 1),
+    stays: () => apiErrors('ApiBudgetFast', 1, 1),
   },
   ApiBudgetSlow: {
-    starts: () => apiErrors('ApiBudgetSlow', 6, 3),
-    stays: () => apiErrors('ApiBudgetSlow', 6, 2),
-  },
-  ApiLatency: {
-    starts: () => ofAws('ApiLatency', { IntegrationLatency: 5_000 }, 15),
-    stays: () => ofAws('ApiLatency', { IntegrationLatency: 5_000 }, 10),
+    starts: () => apiErrors('ApiBudgetSlow', 6),
+    stays: () => apiErrors('ApiBudgetSlow', 6, 1),
   },
   LoginFailures: {
     starts: async () => [
@@ -200,31 +215,20 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
     ],
   },
   StreamingFailures: {
-    starts: async () => [
-      ...repeated(await logged('StreamingFailures', failToStream), { every: 15, last: 30 }),
-      ...repeated(await logged('Uploads', stream), { every: 2, last: 30 }),
-    ],
-    stays: async () => [
-      ...repeated(await logged('StreamingFailures', failToStream), { every: 15, last: 30 }),
-      ...repeated(await logged('Uploads', stream), { every: 1, last: 30 }),
-    ],
+    starts: () => streamingFailures(),
+    stays: () => streamingFailures(1),
   },
   CdnServerErrors: {
-    starts: () => ofAws('CdnServerErrors', { '5xxErrorRate': 8 }, 60),
-    stays: () => ofAws('CdnServerErrors', { '5xxErrorRate': 7 }, 60),
-  },
-  AppServerErrors: {
-    starts: () => ofAws('AppServerErrors', { '5xxErrorRate': 8 }, 60),
-    stays: () => ofAws('AppServerErrors', { '5xxErrorRate': 7 }, 60),
+    starts: () => ofAws('CdnServerErrors', { '5xxErrorRate': Math.ceil(thresholdOf('CdnServerErrors')) }, 60),
+    stays: () => ofAws('CdnServerErrors', { '5xxErrorRate': Math.ceil(thresholdOf('CdnServerErrors')) - 1 }, 60),
   },
   StreamingSaturation: {
-    // The streaming server may have 20 environments, so half of its places are taken.
-    starts: () => repeated(placesTaken(STREAMING_PLACES_PER_ENVIRONMENT * 10), { every: 1, last: 3 }),
-    stays: () => repeated(placesTaken(STREAMING_PLACES_PER_ENVIRONMENT * 10), { every: 1, last: 2 }),
+    starts: () => repeated(placesTaken(thresholdOf('StreamingSaturation')), { every: 1, last: 3 }),
+    stays: () => repeated(placesTaken(thresholdOf('StreamingSaturation') - 1), { every: 1, last: 5 }),
   },
   Concurrency: {
-    starts: () => ofAws('Concurrency', { ClaimedAccountConcurrency: 800 }, 3),
-    stays: () => ofAws('Concurrency', { ClaimedAccountConcurrency: 799 }, 5),
+    starts: () => ofAws('Concurrency', { ClaimedAccountConcurrency: thresholdOf('Concurrency') }, 3),
+    stays: () => ofAws('Concurrency', { ClaimedAccountConcurrency: thresholdOf('Concurrency') - 1 }, 5),
   },
   GatewayThrottles: {
     starts: async () => repeated(await throttles('THROTTLED'), { every: 5, last: 10 }),
@@ -247,22 +251,15 @@ const DRIVEN: Readonly<Record<AlarmName, Driven>> = {
     starts: async () => repeated(await logged('SweepFailures', sweepUndeleted), { every: 5, last: 30 }),
     stays: async () => repeated(await logged('SweepFailures', sweepUndeleted), { every: 5, last: 15 }),
   },
-  DatabaseReadThrottles: {
-    starts: () => ofAws('DatabaseReadThrottles', { ReadThrottleEvents: 1 }, 10),
-    stays: () => ofAws('DatabaseReadThrottles', { ReadThrottleEvents: 1 }, 1),
-  },
-  DatabaseWriteThrottles: {
-    starts: () => ofAws('DatabaseWriteThrottles', { WriteThrottleEvents: 1 }, 10),
-    stays: () => ofAws('DatabaseWriteThrottles', { WriteThrottleEvents: 1 }, 1),
-  },
   DirectUploadRequests: {
-    starts: () => ofAws('DirectUploadRequests', { PutRequests: 1_200 }, 10),
-    stays: () => ofAws('DirectUploadRequests', { PutRequests: 1_100 }, 10),
+    starts: () =>
+      ofAws('DirectUploadRequests', { PutRequests: Math.ceil(thresholdOf('DirectUploadRequests') / 5) }, 10),
+    stays: () =>
+      ofAws('DirectUploadRequests', { PutRequests: Math.ceil(thresholdOf('DirectUploadRequests') / 5) - 1 }, 10),
   },
   TrafficCost: {
-    // Each distribution sends a gigabyte in a minute: 120 in an hour cost $10.20.
-    starts: () => ofAws('TrafficCost', { BytesDownloaded: 1e9, Requests: 100 }, 60),
-    stays: () => ofAws('TrafficCost', { BytesDownloaded: 1e9, Requests: 100 }, 20),
+    starts: () => traffic(1),
+    stays: () => traffic(0.9),
   },
 };
 

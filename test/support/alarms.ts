@@ -42,7 +42,6 @@ export interface AlarmProperties extends Partial<Metric> {
   readonly EvaluationPeriods: number;
   readonly TreatMissingData: string;
   readonly Statistic?: string;
-  readonly ExtendedStatistic?: string;
   readonly Period?: number;
   readonly Metrics?: readonly MetricQuery[];
 }
@@ -120,9 +119,9 @@ export function metricsOf(alarm: AlarmProperties): Metric[] {
 /** The queries of an alarm. An alarm on one metric is treated as if it had one query, for that metric. */
 function queriesOf(alarm: AlarmProperties): readonly MetricQuery[] {
   if (alarm.Metrics) return alarm.Metrics;
-  const { Namespace = '', MetricName = '', Dimensions = [], Period = 0, Statistic, ExtendedStatistic } = alarm;
+  const { Namespace = '', MetricName = '', Dimensions = [], Period = 0, Statistic = '' } = alarm;
   const Metric = { Namespace, MetricName, Dimensions };
-  return [{ Id: 'm', MetricStat: { Metric, Period, Stat: Statistic ?? ExtendedStatistic ?? '' } }];
+  return [{ Id: 'm', MetricStat: { Metric, Period, Stat: Statistic } }];
 }
 
 function periodOf(queries: readonly MetricQuery[]): number {
@@ -159,12 +158,11 @@ function isOf({ Namespace, MetricName, Dimensions = [] }: Metric): (value: Metri
 
 function statisticOf(statistic: string, values: readonly MetricValue[]): number | undefined {
   if (values.length === 0) return undefined;
-  const numbers = values.map(({ value }) => value).toSorted((a, b) => a - b);
+  const numbers = values.map(({ value }) => value);
   const sum = numbers.reduce((total, value) => total + value, 0);
   if (statistic === 'Sum') return sum;
   if (statistic === 'Average') return sum / numbers.length;
-  if (statistic === 'Maximum') return numbers.at(-1);
-  if (statistic === 'p99') return numbers[Math.ceil(numbers.length * 0.99) - 1];
+  if (statistic === 'Maximum') return Math.max(...numbers);
   throw new Error(`this evaluation does not know the statistic ${statistic}`);
 }
 

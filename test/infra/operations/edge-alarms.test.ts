@@ -7,7 +7,6 @@ import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 
 /** Each alarm with its distributions: in words, and by the outputs of the stacks that hold the ids of these distributions. */
 const DISTRIBUTIONS: [alarm: string, words: string, outputs: [stack: string, output: string][]][] = [
-  ['AppServerErrors', 'the distribution of the app', [['Edge', 'AppDistributionId']]],
   ['CdnServerErrors', 'the distribution of the CDN', [['Data', 'CdnDistributionId']]],
   [
     'TrafficCost',

@@ -1,22 +1,15 @@
 /**
- * The metrics of AWS services that our alarms use, with all dimensions that each metric needs. A dimension with a `?` may be absent. AWS
- * writes these metrics, so no test can compare them with what our code writes. The lists are copied from AWS's documentation; those of
- * DynamoDB, S3 and SQS were looked up on 2026-11-22.
+ * The metrics of AWS services that our alarms use, with all dimensions that each metric needs. AWS writes these metrics, so no test can
+ * compare them with what our code writes. The lists are copied from AWS's documentation; those of S3 and SQS were looked up on 2026-11-22.
  */
 export const PUBLISHED_METRICS: Readonly<Record<string, { readonly [metric: string]: readonly string[] }>> = {
   // API Gateway Developer Guide, "Amazon API Gateway dimensions and metrics".
-  'AWS/ApiGateway': { '5XXError': ['ApiName'], Count: ['ApiName'], IntegrationLatency: ['ApiName'] },
+  'AWS/ApiGateway': { '5XXError': ['ApiName'], Count: ['ApiName'] },
   // CloudFront Developer Guide, "Types of metrics for CloudFront".
   'AWS/CloudFront': {
     '5xxErrorRate': ['DistributionId', 'Region'],
     BytesDownloaded: ['DistributionId', 'Region'],
     Requests: ['DistributionId', 'Region'],
-  },
-  // DynamoDB Developer Guide, "DynamoDB metrics and dimensions": with only `TableName`, an index is not counted.
-  // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
-  'AWS/DynamoDB': {
-    ReadThrottleEvents: ['TableName', 'GlobalSecondaryIndexName?'],
-    WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName?'],
   },
   // Lambda Developer Guide, "Types of metrics for Lambda functions" and "Monitoring concurrency".
   'AWS/Lambda': { Invocations: ['FunctionName'], ClaimedAccountConcurrency: [] },
