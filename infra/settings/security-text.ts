@@ -1,12 +1,4 @@
-/** Where people report a vulnerability: a setting of a stage. */
-export interface SecurityContact {
-  /** `mailto:` or `https:`, in the order of preference. */
-  readonly contacts: readonly string[];
-  /** A page that says what a report should contain, and what happens with it. */
-  readonly policy?: string;
-  /** The languages of reports, as RFC 5646 tags; English if it is absent. */
-  readonly languages?: readonly string[];
-}
+import type { SecurityContact } from './stage.ts';
 
 /** Its place is fixed by RFC 9116, section 3. */
 export const SECURITY_TEXT_PATH = '/.well-known/security.txt';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import {
   CONFIGURABLE_LIMITS,
   type LimitName,
@@ -8,54 +9,181 @@ import {
 } from '../../shared/contract/limits.ts';
 import { EVERYONE } from '../../shared/env.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
-import type { SecurityContact } from './security-text.ts';
 
 /** The stages; each has a file of this name in infra/stages. `local` is what `npm start` and the tests run. */
 export type StageName = 'prod' | 'dev' | 'local';
 
-/** The settings of a stage, as its file has them. {@link SETTINGS} says what each setting means, and what its absence means. */
-export interface StageSettings {
-  readonly region?: string;
-  readonly account?: string;
-  readonly keepsData: boolean;
-  readonly whoMayLogIn: typeof EVERYONE | { readonly domains?: readonly string[]; readonly emails?: readonly string[] };
-  readonly limits?: Readonly<Partial<Record<LimitName, number>>>;
-  readonly alarmEmails?: { readonly page?: readonly string[]; readonly ticket?: readonly string[] };
-  readonly canary?: boolean;
-  readonly monthlyBudgetUsd?: number;
-  readonly appDomain?: CustomDomain;
-  readonly cdnDomain?: CustomDomain;
-  readonly priceClass?: 'all' | '200' | '100';
-  readonly firewall: 'off' | FirewallLimits | { readonly webAclArn: string };
-  readonly streaming: 'off' | { readonly environments: number };
-  readonly sweepers?: number;
-  readonly reservesConcurrency?: boolean;
-  readonly originSecretSlot?: 'a' | 'b';
-  readonly restoredTables?: Readonly<Partial<Record<TableName, string>>>;
-  readonly secondCopy?: SecondCopy;
-  readonly securityContact?: SecurityContact;
+/** What a value must be. {@link readStage} puts the file and the setting before this. */
+const must = (what: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => `must be ${what}, not ${JSON.stringify(input)}`,
+});
+
+const text = (pattern: RegExp, what: string) => z.string(must(what)).regex(pattern, must(what));
+
+const list = <One extends z.ZodType>(one: One) => z.array(one, must('a list in brackets')).readonly();
+
+function whole(from: number, to: number): z.ZodInt {
+  const error = must(`a whole number from ${from} to ${to}`);
+  return z.int(error).min(from, error).max(to, error);
 }
+
+/** An object that has these settings and no others. */
+function only<Shape extends z.ZodRawShape>(shape: Shape) {
+  const names = Object.keys(shape).join(', ');
+  const { error } = must(`an object with ${names}`);
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? `is not a setting; there are ${names}` : error(issue)),
+  });
+}
+
+/** Optional settings with given names. */
+function named<Name extends string, Value extends z.ZodType>(names: readonly Name[], value: (name: Name) => Value) {
+  const shape = Object.fromEntries(names.map((name) => [name, value(name).optional()]));
+  return only(shape as Record<Name, z.ZodOptional<Value>>);
+}
+
+const REGION = text(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a Region, such as "eu-central-1"');
+const DOMAIN = text(
+  /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/,
+  'a domain name in lower case, such as "example.com"',
+);
+const EMAIL = text(/^(?=[!-~]+$)[^@,]+@[^@,]+$/, 'one e-mail address, in ASCII');
+const YES_OR_NO = z.boolean(must('true or false'));
+
+const CUSTOM_DOMAIN = only({
+  name: DOMAIN,
+  // CloudFront takes certificates only from us-east-1.
+  certificateArn: text(/^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/, 'the ARN of an ACM certificate in us-east-1'),
+});
+export type CustomDomain = z.infer<typeof CUSTOM_DOMAIN>;
+
+/** How many requests one address may send in five minutes. Source of the bounds: AWS WAF API reference, "RateBasedStatement". */
+const FIREWALL_LIMITS = only({
+  /** Requests to API and dashboard. */
+  requests: whole(10, 2_000_000_000),
+  /** Requests to links. */
+  downloads: whole(10, 2_000_000_000),
+});
+export type FirewallLimits = z.infer<typeof FIREWALL_LIMITS>;
 
 /** A copy of files and tables in another Region. */
-export interface SecondCopy {
-  readonly region: string;
-  /** For how many days each daily backup is kept. The copy of the bucket keeps deleted bytes for as long. */
-  readonly keepDays: number;
+const SECOND_COPY = only({
+  region: REGION,
+  /**
+   * For how many days each daily backup is kept. The copy of the bucket keeps deleted bytes for as long. docs/operate.md says that a deleted
+   * row can be restored for 35 days and no longer. With older backups that would be false.
+   */
+  keepDays: whole(7, 35),
+});
+export type SecondCopy = z.infer<typeof SECOND_COPY>;
+
+/** Where people report a vulnerability. RFC 9116 requires a contact, and an empty list of languages has no meaning. */
+const SECURITY_CONTACT = only({
+  /** In the order of preference. */
+  contacts: list(
+    text(/^(?:mailto:[!-~]+@[!-~]+|https:\/\/[!-~]+)$/, 'an address that begins with mailto: or https://'),
+  ).refine(isNotEmpty, 'must have at least one address'),
+  /** A page that says what a report should contain, and what happens with it. */
+  policy: text(/^https:\/\/[!-~]+$/, 'an address that begins with https://').optional(),
+  languages: list(text(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'the tag of a language, such as "en"'))
+    .refine(isNotEmpty, 'must have at least one language')
+    .optional(),
+});
+export type SecurityContact = z.infer<typeof SECURITY_CONTACT>;
+
+/** Lambda holds 4 KB of variables for a function. The other variables of the login need less than half of that. */
+const ALLOW_LIST_MAX_BYTES = 2_000;
+const PEOPLE = only({ domains: list(DOMAIN).default([]), emails: list(EMAIL).default([]) }).refine(
+  ({ domains, emails }) => [...domains, ...emails].join(',').length <= ALLOW_LIST_MAX_BYTES,
+  `may have ${ALLOW_LIST_MAX_BYTES} bytes, because variables of a function hold it`,
+);
+
+/** The settings of a stage, as its file has them. {@link SETTINGS} says what each of them means. */
+const settingsOf = (stage: StageName) =>
+  only({
+    region: REGION.optional(),
+    account: text(/^\d{12}$/, 'a text of twelve digits').optional(),
+    keepsData: YES_OR_NO,
+    whoMayLogIn: z.union([PEOPLE, z.literal(EVERYONE)], must(`"${EVERYONE}" or an object with domains, emails`)),
+    limits: named(Object.keys(CONFIGURABLE_LIMITS) as LimitName[], (name) =>
+      whole(CONFIGURABLE_LIMITS[name].min, CONFIGURABLE_LIMITS[name].max),
+    ).default({}),
+    alarmEmails: only({ page: list(EMAIL).default([]), ticket: list(EMAIL).default([]) }).default({
+      page: [],
+      ticket: [],
+    }),
+    canary: YES_OR_NO.default(true),
+    monthlyBudgetUsd: whole(1, 1_000_000).optional(),
+    // A distribution without a domain of the operator has a name under cloudfront.net. Each such name is a site of its own (Public Suffix
+    // List).
+    appDomain: CUSTOM_DOMAIN.optional(),
+    // The operator must choose another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie. We only
+    // check that it is another name.
+    cdnDomain: CUSTOM_DOMAIN.optional(),
+    priceClass: z.literal(['all', '200', '100'], must('"all" or "200" or "100"')).default('all'),
+    firewall: z.union(
+      [
+        FIREWALL_LIMITS,
+        only({
+          webAclArn: text(
+            /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
+            'the ARN of a web ACL of scope CLOUDFRONT, in us-east-1',
+          ),
+        }),
+        z.literal('off'),
+      ],
+      must('"off" or an object with requests and downloads, or with webAclArn'),
+    ),
+    // Without streaming, the deployment does not fulfil the whole contract. Source of the bounds: Lambda API reference, "ScalingConfig" of a
+    // Web Function's endpoint.
+    streaming: z.union(
+      [only({ environments: whole(2, 10_000) }), z.literal('off')],
+      must('"off" or an object with environments'),
+    ),
+    sweepers: whole(1, SHARDS).default(1),
+    // `false` is for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it.
+    reservesConcurrency: YES_OR_NO.default(true),
+    originSecretSlot: z.literal(['a', 'b'], must('"a" or "b"')).default('a'),
+    // The prefix is that of CloudFormation's generated names, so that a stage cannot use another stage's tables by mistake.
+    restoredTables: named(Object.keys(TABLES) as TableName[], () =>
+      text(
+        new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`),
+        `the name of a table that begins with "FileHosting-${stage}-"`,
+      ),
+    )
+      .refine((tables) => new Set(Object.values(tables)).size === Object.keys(tables).length, {
+        error: 'must name another table for each of ours',
+      })
+      .default({}),
+    secondCopy: SECOND_COPY.optional(),
+    securityContact: SECURITY_CONTACT.optional(),
+  })
+    .refine(({ region }) => stage === 'local' || region !== undefined, {
+      path: ['region'],
+      error: 'must be a Region: only the stage local has none',
+    })
+    // CloudFront gives a name to one distribution only, so the deployment would fail half-way.
+    .refine(({ appDomain, cdnDomain }) => cdnDomain === undefined || cdnDomain.name !== appDomain?.name, {
+      path: ['cdnDomain', 'name'],
+      error: 'must be another name than that of appDomain',
+    })
+    .refine(({ region, secondCopy }) => secondCopy === undefined || secondCopy.region !== region, {
+      path: ['secondCopy', 'region'],
+      error: 'must be another Region than that of the stage',
+    })
+    // Source: AWS Budgets API reference, "NotificationWithSubscribers".
+    .refine(
+      ({ monthlyBudgetUsd, alarmEmails: { ticket } }) =>
+        monthlyBudgetUsd === undefined || (ticket.length >= 1 && ticket.length <= 10),
+      { path: ['monthlyBudgetUsd'], error: 'needs 1 to 10 alarmEmails.ticket' },
+    );
+
+function isNotEmpty(values: readonly unknown[]): boolean {
+  return values.length > 0;
 }
 
-/** How many requests one address may send in five minutes. */
-export interface FirewallLimits {
-  /** Requests to API and dashboard. */
-  readonly requests: number;
-  /** Requests to links. */
-  readonly downloads: number;
-}
-
-export interface CustomDomain {
-  readonly name: string;
-  /** The ARN of its ACM certificate in us-east-1: CloudFront takes certificates only from there. */
-  readonly certificateArn: string;
-}
+export type StageSettings = z.input<ReturnType<typeof settingsOf>>;
+type CheckedSettings = z.output<ReturnType<typeof settingsOf>>;
 
 /** What a setting may be, and what it means. The table in docs/operate.md is generated from this object. */
 export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: string; readonly meaning: string }>> = {
@@ -145,43 +273,54 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
 };
 
 /** The settings of a stage with every default filled in, as the stacks use them. */
-export interface StageConfig {
+export interface StageConfig
+  extends Omit<CheckedSettings, 'region' | 'account' | 'whoMayLogIn' | 'limits' | 'streaming'> {
   readonly name: StageName;
   /** The Region and the AWS account of the stacks. Without a Region, the templates fit every Region. */
-  readonly place: { readonly region?: string; readonly account?: string };
-  readonly keepsData: boolean;
+  readonly place: { readonly region?: string | undefined; readonly account?: string | undefined };
   readonly limits: Readonly<Record<LimitName, number>>;
   /** Comma-separated values of the variables of the login. A variable whose value is undefined is not set. */
-  readonly allowLists: Readonly<Record<AllowListName, string | undefined>>;
-  readonly alarmEmails: Readonly<Record<'page' | 'ticket', readonly string[]>>;
-  /** Whether the canary, a client of our own, tries the service every five minutes. */
-  readonly canary: boolean;
-  readonly monthlyBudgetUsd: number | undefined;
-  /**
-   * A distribution without a domain of the operator has a name under cloudfront.net. Each such name is a site of its own (Public Suffix
-   * List).
-   */
-  readonly appDomain: CustomDomain | undefined;
-  /**
-   * The operator must choose another registrable domain than the app's, so that no upload shares a site with the dashboard's cookie.
-   * We only check that it is another name.
-   */
-  readonly cdnDomain: CustomDomain | undefined;
-  readonly priceClass: 'all' | '200' | '100';
-  readonly firewall: StageSettings['firewall'];
-  /** Without it, the deployment does not fulfil the whole contract. */
+  readonly allowLists: Readonly<Record<'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS', string | undefined>>;
   readonly streaming: { readonly environments: number } | undefined;
-  /** How many sweepers share the work of the background. */
-  readonly sweepers: number;
-  /** False for an AWS account whose concurrency quota is so small (10) that Lambda refuses to reserve any of it. */
-  readonly reservesConcurrency: boolean;
-  readonly originSecretSlot: 'a' | 'b';
-  readonly restoredTables: Readonly<Partial<Record<TableName, string>>>;
-  readonly secondCopy: SecondCopy | undefined;
-  readonly securityContact: SecurityContact | undefined;
 }
 
-type AllowListName = 'ALLOWED_EMAIL_DOMAINS' | 'ALLOWED_EMAILS';
+/**
+ * Checks the settings of a stage and fills in the defaults. They are checked when the program runs, because a synthesis does not run the
+ * compiler of TypeScript.
+ * @throws Error naming the file and the setting that is missing, unknown or invalid.
+ */
+export function readStage(name: StageName, settings: StageSettings): StageConfig {
+  const { data, error } = settingsOf(name).safeParse(settings);
+  const [issue] = error?.issues ?? [];
+  if (data === undefined) throw new Error(`infra/stages/${name}.ts: ${issue && sentenceOf(issue)}`);
+  const { region, account, whoMayLogIn, limits, streaming, ...others } = data;
+  const texts = Object.entries(limits).map(([limit, value]) => [limit, value?.toString()]);
+  return {
+    ...others,
+    name,
+    place: { region, account },
+    limits: readLimits(Object.fromEntries(texts)),
+    allowLists: {
+      ALLOWED_EMAIL_DOMAINS: whoMayLogIn === EVERYONE ? undefined : whoMayLogIn.domains.join(',') || undefined,
+      ALLOWED_EMAILS: whoMayLogIn === EVERYONE ? EVERYONE : whoMayLogIn.emails.join(',') || undefined,
+    },
+    streaming: streaming === 'off' ? undefined : streaming,
+  };
+}
+
+/** The name of a setting, and what is wrong with it. */
+function sentenceOf(issue: z.core.$ZodIssue, within: readonly PropertyKey[] = []): string {
+  const path = [...within, ...issue.path];
+  if (issue.code === 'invalid_union') {
+    // An object is compared with the kind of object to which it comes closest.
+    const [closest] = issue.errors
+      .filter((issues) => issues.every((one) => one.path.length > 0 || one.code === 'unrecognized_keys'))
+      .toSorted((a, b) => a.length - b.length);
+    if (closest?.[0]) return sentenceOf(closest[0], path);
+  }
+  const setting = issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;
+  return `${z.core.toDotPath(setting)} ${issue.message}`;
+}
 
 /**
  * Returns the name of the SSM parameter that holds the environment of `npm run admin` as JSON. It has the names of the tables, the bucket
@@ -260,248 +399,4 @@ function textsOf(prefix: string, values: object): Record<string, string> {
 
 function hashOf(text: string): string {
   return `sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
-}
-
-/** A kind of text that a setting may have. */
-interface Kind {
-  readonly pattern: RegExp;
-  /** The words for this kind in an error. */
-  readonly what: string;
-}
-
-const REGION: Kind = { pattern: /^[a-z]{2}(-[a-z]+)+-\d$/, what: 'a Region, such as "eu-central-1"' };
-const ACCOUNT: Kind = { pattern: /^\d{12}$/, what: 'a text of twelve digits' };
-const DOMAIN: Kind = {
-  pattern: /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/,
-  what: 'a domain name in lower case, such as "example.com"',
-};
-const EMAIL: Kind = { pattern: /^(?=[!-~]+$)[^@,]+@[^@,]+$/, what: 'one e-mail address, in ASCII' };
-const HTTPS_ADDRESS: Kind = { pattern: /^https:\/\/[!-~]+$/, what: 'an address that begins with https://' };
-const CONTACT: Kind = {
-  pattern: /^(?:mailto:[!-~]+@[!-~]+|https:\/\/[!-~]+)$/,
-  what: 'an address that begins with mailto: or https://',
-};
-const LANGUAGE: Kind = { pattern: /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, what: 'the tag of a language, such as "en"' };
-const CERTIFICATE_ARN: Kind = {
-  pattern: /^arn:aws:acm:us-east-1:\d{12}:certificate\/\S+$/,
-  what: 'the ARN of an ACM certificate in us-east-1',
-};
-const WEB_ACL_ARN: Kind = {
-  pattern: /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/\S+$/,
-  what: 'the ARN of a web ACL of scope CLOUDFRONT, in us-east-1',
-};
-/** Lambda holds 4 KB of variables for a function. The other variables of the login need less than half of that. */
-const ALLOW_LIST_MAX_BYTES = 2_000;
-
-/**
- * Checks the settings of a stage and fills in the defaults.
- * @throws Error naming the file and the setting that is missing, unknown or invalid.
- */
-export function readStage(name: StageName, settings: StageSettings): StageConfig {
-  const check = new Check(`infra/stages/${name}.ts`);
-  check.names('', settings, Object.keys(SETTINGS));
-  if (name !== 'local' || settings.region !== undefined) check.text('region', settings.region, REGION);
-  if (settings.account !== undefined) check.text('account', settings.account, ACCOUNT);
-  const { streaming } = settings;
-  if (streaming !== 'off') {
-    check.names('streaming', streaming, ['environments'], 'off');
-    // Source: Lambda API reference, "ScalingConfig" of a Web Function's endpoint.
-    check.number('streaming.environments', streaming.environments, 2, 10_000);
-  }
-  const { sweepers = 1 } = settings;
-  check.number('sweepers', sweepers, 1, SHARDS);
-  return {
-    name,
-    place: {
-      ...(settings.region !== undefined && { region: settings.region }),
-      ...(settings.account !== undefined && { account: settings.account }),
-    },
-    keepsData: check.choice('keepsData', settings.keepsData, [true, false]),
-    limits: limitsOf(check, settings.limits ?? {}),
-    allowLists: allowListsOf(check, settings.whoMayLogIn),
-    alarmEmails: alarmEmailsOf(check, settings.alarmEmails ?? {}),
-    canary: check.choice('canary', settings.canary ?? true, [true, false]),
-    monthlyBudgetUsd: budgetOf(check, settings),
-    appDomain: domainOf(check, 'appDomain', settings.appDomain),
-    cdnDomain: cdnDomainOf(check, settings),
-    priceClass: check.choice('priceClass', settings.priceClass ?? 'all', ['all', '200', '100']),
-    firewall: firewallOf(check, settings.firewall),
-    streaming: streaming === 'off' ? undefined : streaming,
-    sweepers,
-    reservesConcurrency: check.choice('reservesConcurrency', settings.reservesConcurrency ?? true, [true, false]),
-    originSecretSlot: check.choice('originSecretSlot', settings.originSecretSlot ?? 'a', ['a', 'b']),
-    restoredTables: restoredTablesOf(check, name, settings.restoredTables ?? {}),
-    secondCopy: secondCopyOf(check, settings),
-    securityContact: securityContactOf(check, settings.securityContact),
-  };
-}
-
-function limitsOf(check: Check, limits: NonNullable<StageSettings['limits']>): StageConfig['limits'] {
-  check.names('limits', limits, Object.keys(CONFIGURABLE_LIMITS));
-  const texts = Object.entries(limits).map(([limit, value]) => [limit, String(value)]);
-  return check.within('limits', () => readLimits(Object.fromEntries(texts)));
-}
-
-function allowListsOf(check: Check, who: StageSettings['whoMayLogIn']): StageConfig['allowLists'] {
-  if (who === EVERYONE) return { ALLOWED_EMAIL_DOMAINS: undefined, ALLOWED_EMAILS: EVERYONE };
-  check.names('whoMayLogIn', who, ['domains', 'emails'], EVERYONE);
-  const { domains = [], emails = [] } = who;
-  check.texts('whoMayLogIn.domains', domains, DOMAIN);
-  check.texts('whoMayLogIn.emails', emails, EMAIL);
-  const [joinedDomains, joinedEmails] = [domains.join(','), emails.join(',')];
-  const bytes = Buffer.byteLength(joinedDomains + joinedEmails);
-  if (bytes > ALLOW_LIST_MAX_BYTES)
-    check.fail(
-      'whoMayLogIn',
-      `may have ${ALLOW_LIST_MAX_BYTES} bytes, because variables of a function hold it; it has ${bytes}`,
-    );
-  return { ALLOWED_EMAIL_DOMAINS: joinedDomains || undefined, ALLOWED_EMAILS: joinedEmails || undefined };
-}
-
-function domainOf(check: Check, setting: string, domain: CustomDomain | undefined): CustomDomain | undefined {
-  if (domain === undefined) return undefined;
-  check.names(setting, domain, ['name', 'certificateArn']);
-  check.text(`${setting}.name`, domain.name, DOMAIN);
-  check.text(`${setting}.certificateArn`, domain.certificateArn, CERTIFICATE_ARN);
-  return domain;
-}
-
-/** Refuses the name of the app: CloudFront gives a name to one distribution only, so the deployment would fail half-way. */
-function cdnDomainOf(check: Check, { appDomain, cdnDomain }: StageSettings): CustomDomain | undefined {
-  const domain = domainOf(check, 'cdnDomain', cdnDomain);
-  if (domain !== undefined && domain.name === appDomain?.name)
-    check.fail('cdnDomain.name', `must be another name than that of appDomain, ${domain.name}`);
-  return domain;
-}
-
-function firewallOf(check: Check, firewall: StageSettings['firewall']): StageConfig['firewall'] {
-  if (firewall === 'off') return firewall;
-  check.names('firewall', firewall, ['requests', 'downloads', 'webAclArn'], 'off');
-  if ('webAclArn' in firewall) {
-    check.names('firewall', firewall, ['webAclArn']);
-    check.text('firewall.webAclArn', firewall.webAclArn, WEB_ACL_ARN);
-    return firewall;
-  }
-  // Source: AWS WAF API reference, "RateBasedStatement".
-  check.number('firewall.requests', firewall.requests, 10, 2_000_000_000);
-  check.number('firewall.downloads', firewall.downloads, 10, 2_000_000_000);
-  return firewall;
-}
-
-function alarmEmailsOf(check: Check, emails: NonNullable<StageSettings['alarmEmails']>): StageConfig['alarmEmails'] {
-  check.names('alarmEmails', emails, ['page', 'ticket']);
-  const { page = [], ticket = [] } = emails;
-  check.texts('alarmEmails.page', page, EMAIL);
-  check.texts('alarmEmails.ticket', ticket, EMAIL);
-  return { page, ticket };
-}
-
-/** Source: AWS Budgets API reference, "NotificationWithSubscribers": at most ten addresses, and at least one. */
-function budgetOf(check: Check, { monthlyBudgetUsd, alarmEmails = {} }: StageSettings): number | undefined {
-  if (monthlyBudgetUsd === undefined) return undefined;
-  check.number('monthlyBudgetUsd', monthlyBudgetUsd, 1, 1_000_000);
-  const { length } = alarmEmails.ticket ?? [];
-  if (length < 1 || length > 10)
-    check.fail('monthlyBudgetUsd', `needs 1 to 10 alarmEmails.ticket; there are ${length}`);
-  return monthlyBudgetUsd;
-}
-
-function secondCopyOf(check: Check, { region, secondCopy }: StageSettings): SecondCopy | undefined {
-  if (secondCopy === undefined) return undefined;
-  check.names('secondCopy', secondCopy, ['region', 'keepDays']);
-  check.text('secondCopy.region', secondCopy.region, REGION);
-  if (secondCopy.region === region) check.fail('secondCopy.region', `must be another Region than ${region}`);
-  // docs/operate.md says that a deleted row can be restored for 35 days and no longer. With older backups that would be false.
-  check.number('secondCopy.keepDays', secondCopy.keepDays, 7, 35);
-  return secondCopy;
-}
-
-function securityContactOf(check: Check, contact: SecurityContact | undefined): SecurityContact | undefined {
-  if (contact === undefined) return undefined;
-  check.names('securityContact', contact, ['contacts', 'policy', 'languages']);
-  check.texts('securityContact.contacts', contact.contacts, CONTACT);
-  // RFC 9116 requires a contact, and an empty list of languages has no meaning.
-  if (contact.contacts.length === 0) check.fail('securityContact.contacts', 'must have at least one address');
-  if (contact.policy !== undefined) check.text('securityContact.policy', contact.policy, HTTPS_ADDRESS);
-  if (contact.languages !== undefined) {
-    check.texts('securityContact.languages', contact.languages, LANGUAGE);
-    if (contact.languages.length === 0) check.fail('securityContact.languages', 'must have at least one language');
-  }
-  return contact;
-}
-
-/** Requires the prefix of CloudFormation's generated names, so that a stage cannot use another stage's tables by mistake. */
-function restoredTablesOf(
-  check: Check,
-  stage: StageName,
-  tables: NonNullable<StageSettings['restoredTables']>,
-): StageConfig['restoredTables'] {
-  check.names('restoredTables', tables, Object.keys(TABLES));
-  const kind: Kind = {
-    pattern: new RegExp(`^FileHosting-${stage}-[\\w.-]{1,200}$`),
-    what: `the name of a table that begins with "FileHosting-${stage}-"`,
-  };
-  for (const [table, name] of Object.entries(tables)) {
-    check.text(`restoredTables.${table}`, name, kind);
-    const other = Object.entries(tables).find((one) => one[1] === name)?.[0];
-    if (other !== table) check.fail(`restoredTables.${table}`, `must be another table than restoredTables.${other}`);
-  }
-  return tables;
-}
-
-/** Checks single settings. It checks their types as well, because a synthesis does not run the compiler of TypeScript. */
-class Check {
-  readonly #file: string;
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  fail(setting: string, what: string): never {
-    throw new Error(`${this.#file}: ${setting} ${what}`);
-  }
-
-  /**
-   * Checks that a value is an object without unknown names.
-   * @param word  a text that the setting may be instead. The caller has already accepted this text; here it is only named in the error.
-   */
-  names(setting: string, value: unknown, known: readonly string[], word?: string): void {
-    const choices = `${word === undefined ? '' : `"${word}" or `}an object with ${known.join(', ')}`;
-    if (typeof value !== 'object' || value === null)
-      this.fail(setting, `must be ${choices}, not ${JSON.stringify(value)}`);
-    const unknown = Object.keys(value).find((name) => !known.includes(name));
-    if (unknown === undefined) return;
-    const full = [setting, unknown].filter(Boolean).join('.');
-    this.fail(full, `is not a setting; there are ${known.join(', ')}`);
-  }
-
-  text(setting: string, value: unknown, { pattern, what }: Kind): void {
-    if (typeof value === 'string' && pattern.test(value)) return;
-    this.fail(setting, `must be ${what}, not ${JSON.stringify(value)}`);
-  }
-
-  texts(setting: string, values: unknown, kind: Kind): void {
-    if (!Array.isArray(values)) this.fail(setting, `must be a list in brackets, not ${JSON.stringify(values)}`);
-    for (const [index, value] of values.entries()) this.text(`${setting}[${index}]`, value, kind);
-  }
-
-  number(setting: string, value: unknown, from: number, to: number): void {
-    if (Number.isInteger(value) && Number(value) >= from && Number(value) <= to) return;
-    this.fail(setting, `must be a whole number from ${from} to ${to}, not ${JSON.stringify(value)}`);
-  }
-
-  choice<Value>(setting: string, value: Value, values: readonly Value[]): Value {
-    if (values.includes(value)) return value;
-    const choices = values.map((one) => JSON.stringify(one)).join(' or ');
-    return this.fail(setting, `must be ${choices}, not ${JSON.stringify(value)}`);
-  }
-
-  /** Puts the file and the setting before the message of an error. */
-  within<Value>(setting: string, read: () => Value): Value {
-    try {
-      return read();
-    } catch (error) {
-      return this.fail(setting, `are invalid: ${(error as Error).message}`);
-    }
-  }
 }
