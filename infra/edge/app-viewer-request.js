@@ -5,7 +5,7 @@
  */
 import cf from 'cloudfront';
 
-// Filled in when the stack is synthesized (render.ts); these are the defaults.
+// Filled in when the stack is synthesized (render.ts); these are examples.
 const MAX_UPLOAD_SIZE_BYTES = 104857600;
 const MULTIPART_FRAMING_MAX_BYTES = 1048576;
 const INLINE_BODY_MAX_BYTES = 4194304;

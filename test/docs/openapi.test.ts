@@ -64,11 +64,16 @@ describe('the OpenAPI document', () => {
   });
 
   test('states the largest file and the rate limits of its deployment', () => {
-    const limits = readLimits({ MAX_UPLOAD_SIZE_BYTES: '12345678', RATE_LIMIT_LISTS_PER_MINUTE: '7' });
+    const limits = readLimits({
+      MAX_UPLOAD_SIZE_BYTES: '12345678',
+      RATE_LIMIT_UPLOADS_PER_MINUTE: '6',
+      RATE_LIMIT_LISTS_PER_MINUTE: '7',
+      RATE_LIMIT_REQUESTS_PER_MINUTE: '8',
+    });
     const { info, components } = openApiDocument(Object.values(ROUTES), limits);
     expect(JSON.stringify(info)).toContain('12,345,678 bytes');
     expect(String((info as Editable).description)).toMatch(
-      /60 uploads \(a form or a ticket\), 7\s+lists and 240 other requests/,
+      /\b6\s+uploads\s+\(a form or a ticket\),\s+7\s+lists\s+and\s+8\s+other\s+requests/,
     );
     expect(components.schemas.TicketRequest).toMatchObject({ properties: { size_bytes: { maximum: 12_345_678 } } });
   });

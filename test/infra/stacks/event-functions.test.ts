@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { directTicketMs, readLimits } from '../../../shared/contract/limits.ts';
 import { askForTicket, put } from '../../support/lanes.ts';
 import { startTestService } from '../../support/service.ts';
 import { onlySynthesized, synthesized } from '../../support/synthesized.ts';
 import { withFault } from '../../support/with-fault.ts';
 
+const LONGEST_TICKET_MS = directTicketMs(readLimits({}).MAX_UPLOAD_SIZE_BYTES);
 const QUEUE = 'AWS::SQS::Queue';
 
 async function withId(type: string, start: string) {
@@ -13,8 +15,8 @@ async function withId(type: string, start: string) {
 }
 
 test.each([
-  // This event is retried for the time of the longest ticket, here one of 100 MiB. Lambda keeps an event for six hours at most.
-  ['CompleteArrivedUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 20 * 60 + 6_400 }],
+  // This event is retried for the time of the longest ticket. Lambda keeps an event for six hours at most.
+  ['CompleteArrivedUpload', { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: LONGEST_TICKET_MS / 1_000 }],
   // This event is not retried, because the next sweep follows within a minute.
   ['Sweep', { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 }],
 ])(
