@@ -4,12 +4,7 @@ import type { Construct } from 'constructs';
 import type { Needs } from '../../shared/route.ts';
 import { TABLES, type TableName } from '../../shared/tables.ts';
 import { commitCheckedOut } from '../settings/commit.ts';
-import {
-  appUrlParameterName,
-  canaryKeyParameterName,
-  loginProviderParameterName,
-  type StageConfig,
-} from '../settings/stage.ts';
+import { parameterName, type StageConfig } from '../settings/stage.ts';
 import { acceptFindings } from './accepted-finding.ts';
 import type { SharedValue } from './shared-value.ts';
 
@@ -78,15 +73,15 @@ export function bindNeeds(role: iam.Role, needs: Needs, resources: SharedResourc
   for (const name of needs.values ?? []) {
     if (name === 'cdnUrl') environment.CDN_URL = resources.cdnUrl.in(role);
     if (name === 'appUrl') {
-      environment.APP_URL_PARAMETER = appUrlParameterName(stage.name);
+      environment.APP_URL_PARAMETER = parameterName(stage.name, 'app-url');
       allowParameter(role, environment.APP_URL_PARAMETER);
     }
     if (name === 'loginProvider') {
-      environment.LOGIN_PROVIDER_PARAMETER = loginProviderParameterName(stage.name);
+      environment.LOGIN_PROVIDER_PARAMETER = parameterName(stage.name, 'login-provider');
       allowParameter(role, environment.LOGIN_PROVIDER_PARAMETER);
     }
     if (name === 'canaryKey') {
-      environment.CANARY_KEY_PARAMETER = canaryKeyParameterName(stage.name);
+      environment.CANARY_KEY_PARAMETER = parameterName(stage.name, 'canary-key');
       // No grant on the KMS key is needed: the policy of AWS's key lets SSM decrypt for every role that may read the parameter.
       allowParameter(role, environment.CANARY_KEY_PARAMETER);
     }

@@ -1,7 +1,7 @@
 import { CfnParameter, Stack } from 'aws-cdk-lib';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
-import { type StageName, sharedParameterName } from '../settings/stage.ts';
+import { parameterName, type StageName } from '../settings/stage.ts';
 
 /**
  * A value that one stack makes and other stacks of its Region use, such as the name of a table. The stack puts the value into an SSM
@@ -17,7 +17,7 @@ export class SharedValue {
   constructor(maker: Stack, stage: StageName, name: string, value: string) {
     this.#maker = maker;
     this.#id = `Shared${name}`;
-    this.#parameterName = sharedParameterName(stage, name);
+    this.#parameterName = parameterName(stage, `shared/${name}`);
     new ssm.StringParameter(maker, this.#id, {
       parameterName: this.#parameterName,
       stringValue: value,

@@ -323,47 +323,19 @@ function sentenceOf(issue: z.core.$ZodIssue, within: readonly PropertyKey[] = []
 }
 
 /**
- * Returns the name of the SSM parameter that holds the environment of `npm run admin` as JSON. It has the names of the tables, the bucket
- * and the log group of the audit trail, for example.
+ * What the SSM parameters of a stage hold:
+ * - `operator`: the environment of `npm run admin` as JSON, such as the names of the tables, the bucket and the log group of the audit trail;
+ * - `app-url`: the address of API and dashboard, without a slash at its end;
+ * - `canary-key`: the API key of the canary, as a SecureString, which `npm run admin -- open-canary` writes;
+ * - `login-provider`: the id of our client at Google, as JSON. The operator writes it, so no deployment replaces it;
+ * - `commit`: the commit whose functions are deployed;
+ * - `settings`: the {@link deployedSettings} as JSON;
+ * - `shared/…`: a value that one stack makes and others use.
  */
-export function operatorParameterName(stage: StageName): string {
-  return `/file-hosting/${stage}/operator`;
-}
+type Kept = 'operator' | 'app-url' | 'canary-key' | 'login-provider' | 'commit' | 'settings' | `shared/${string}`;
 
-/** Returns the name of the SSM parameter that holds the address of API and dashboard, without a slash at its end. */
-export function appUrlParameterName(stage: StageName): string {
-  return `/file-hosting/${stage}/app-url`;
-}
-
-/**
- * Returns the name of the SSM parameter, a SecureString, that holds the API key of the canary. `npm run admin -- open-canary` writes the
- * parameter.
- */
-export function canaryKeyParameterName(stage: StageName): string {
-  return `/file-hosting/${stage}/canary-key`;
-}
-
-/**
- * Returns the name of the SSM parameter that holds the id of our client at Google, as JSON. The operator writes it, so no deployment replaces
- * it.
- */
-export function loginProviderParameterName(stage: StageName): string {
-  return `/file-hosting/${stage}/login-provider`;
-}
-
-/** Returns the name of the SSM parameter that holds the commit whose functions are deployed. */
-export function commitParameterName(stage: StageName): string {
-  return `/file-hosting/${stage}/commit`;
-}
-
-/** Returns the name of the SSM parameter that holds the {@link deployedSettings} as JSON. */
-export function settingsParameterName(stage: StageName): string {
-  return `/file-hosting/${stage}/settings`;
-}
-
-/** Returns the name of the SSM parameter that holds a value that one stack makes and others use. */
-export function sharedParameterName(stage: StageName, value: string): string {
-  return `/file-hosting/${stage}/shared/${value}`;
+export function parameterName(stage: StageName, kept: Kept): string {
+  return `/file-hosting/${stage}/${kept}`;
 }
 
 /**

@@ -16,14 +16,7 @@ import { readsOutputsOf } from '../constructs/reads-outputs.ts';
 import { SharedValue } from '../constructs/shared-value.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { addOutput } from '../settings/outputs.ts';
-import {
-  canaryKeyParameterName,
-  deployedSettings,
-  loginProviderParameterName,
-  operatorParameterName,
-  type StageConfig,
-  settingsParameterName,
-} from '../settings/stage.ts';
+import { deployedSettings, parameterName, type StageConfig } from '../settings/stage.ts';
 import type { WebAcl } from './firewall-stack.ts';
 import { replicateFiles } from './second-copy-stacks.ts';
 
@@ -86,7 +79,7 @@ export class DataStack extends Stack {
         Object.entries(TABLES).map(([name, { variable }]) => [variable, tables[name as TableName].tableName]),
       ),
       STAGE: stage.name,
-      CANARY_KEY_PARAMETER: canaryKeyParameterName(stage.name),
+      CANARY_KEY_PARAMETER: parameterName(stage.name, 'canary-key'),
       UPLOADS_BUCKET: uploads.bucketName,
       AUDIT_LOG: auditLog.logGroupName,
       CDN_URL: cdnUrl,
@@ -94,12 +87,12 @@ export class DataStack extends Stack {
       STORAGE_LIMIT_BYTES: String(stage.limits.STORAGE_LIMIT_BYTES),
     };
     new ssm.StringParameter(this, 'Operator', {
-      parameterName: operatorParameterName(stage.name),
+      parameterName: parameterName(stage.name, 'operator'),
       stringValue: this.toJsonString(operatorEnvironment),
       description: 'The environment of "npm run admin"',
     });
     new ssm.StringParameter(this, 'Settings', {
-      parameterName: settingsParameterName(stage.name),
+      parameterName: parameterName(stage.name, 'settings'),
       stringValue: JSON.stringify(deployedSettings(stage)),
       description: 'The settings of the last deployment, which the next one compares with its own',
     });
@@ -166,7 +159,7 @@ export class DataStack extends Stack {
     // of its own provider.
     (secret.node.defaultChild as CfnResource).addMetadata(
       'local:login-provider',
-      loginProviderParameterName(stage.name),
+      parameterName(stage.name, 'login-provider'),
     );
     acceptFindings(secret, {
       SMG4: 'Google creates it, so no function of the service can rotate it; the operator enters a new one',

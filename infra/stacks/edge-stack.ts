@@ -9,7 +9,7 @@ import { SharedValue } from '../constructs/shared-value.ts';
 import { addressOf } from '../constructs/viewer-side.ts';
 import { commitCheckedOut } from '../settings/commit.ts';
 import { addOutput } from '../settings/outputs.ts';
-import { appUrlParameterName, commitParameterName, type StageConfig } from '../settings/stage.ts';
+import { parameterName, type StageConfig } from '../settings/stage.ts';
 import type { ApiStack } from './api-stack.ts';
 import type { WebAcl } from './firewall-stack.ts';
 import type { StreamingStack } from './streaming-stack.ts';
@@ -47,14 +47,14 @@ export class EdgeStack extends Stack {
     const appUrl = addressOf(distribution, props.stage.appDomain);
     // Functions read this address from a parameter, because their stack is deployed before this distribution.
     new ssm.StringParameter(this, 'AppUrl', {
-      parameterName: appUrlParameterName(props.stage.name),
+      parameterName: parameterName(props.stage.name, 'app-url'),
       stringValue: appUrl,
       description: 'Address of API and dashboard',
     });
     // This parameter is in the last of the stacks that answer requests. So it names a commit only when all of them have been deployed from
     // it, and a deployment that fails before this stack, or at it, leaves the commit to which an operator can go back.
     new ssm.StringParameter(this, 'Commit', {
-      parameterName: commitParameterName(props.stage.name),
+      parameterName: parameterName(props.stage.name, 'commit'),
       stringValue: commitCheckedOut(),
       description: 'The commit that is deployed, to which an operator can go back',
     });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { operatorParameterName, type StageConfig, type StageName } from '../../infra/settings/stage.ts';
+import { parameterName, type StageConfig, type StageName } from '../../infra/settings/stage.ts';
 import { stageOf } from '../../infra/stages/stages.ts';
 import { NotDeployed, requireDeployed } from '../deploy/deployed.ts';
 import { Refusal, UsageError } from './commands/command.ts';
@@ -23,7 +23,7 @@ export async function enterEnvironment({ isLocal }: { isLocal: boolean }): Promi
   if (isLocal) await useLocalService(resolve(process.env.DATA_DIR || '.local'));
   else stage = await useDeployment(readStage());
   const { readParameter } = await import('../../shared/aws/parameters.ts');
-  const environment = await readParameter(operatorParameterName(stage));
+  const environment = await readParameter(parameterName(stage, 'operator'));
   if (environment === undefined) {
     throw new Refusal(`The stage "${stage}" was deployed by another version: no parameter says where its tables are.`);
   }

@@ -1,10 +1,8 @@
 import {
-  appUrlParameterName,
-  commitParameterName,
   type DeployedSettings,
   deployedSettings,
+  parameterName,
   type StageConfig,
-  settingsParameterName,
 } from '../../infra/settings/stage.ts';
 
 /** A setting that differs. A value is undefined where the setting is absent. */
@@ -19,18 +17,18 @@ export interface Difference {
  * @returns undefined when the stage is not deployed there.
  */
 export async function readDeployed({ name, place }: StageConfig): Promise<DeployedSettings | undefined> {
-  const text = await readParameterIn(place, settingsParameterName(name));
+  const text = await readParameterIn(place, parameterName(name, 'settings'));
   return text === undefined ? undefined : (JSON.parse(text) as DeployedSettings);
 }
 
 /** Reads the commit that was deployed last. @returns undefined before the first deployment. */
 export async function commitOf({ name, place }: StageConfig): Promise<string | undefined> {
-  return readParameterIn(place, commitParameterName(name));
+  return readParameterIn(place, parameterName(name, 'commit'));
 }
 
 /** Reads the address of API and dashboard of a deployed stage. */
 export async function appUrlOf({ name, place }: StageConfig): Promise<string> {
-  const url = await readParameterIn(place, appUrlParameterName(name));
+  const url = await readParameterIn(place, parameterName(name, 'app-url'));
   if (url === undefined) throw new NotDeployed(`The stack FileHosting-${name}-Edge is not deployed.`);
   return url;
 }

@@ -8,15 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
 import { BACKGROUND_ENTRIES } from '../../infra/bundle/entries.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
-import {
-  appUrlParameterName,
-  commitParameterName,
-  operatorParameterName,
-  readStage,
-  SETTINGS,
-  type StageSettings,
-  settingsParameterName,
-} from '../../infra/settings/stage.ts';
+import { parameterName, readStage, SETTINGS, type StageSettings } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
 import { type Assembly, loadAssembly, type Template } from '../../local-aws/template/assembly.ts';
 import { parseCommandLine } from '../../operator/admin/command-line.ts';
@@ -50,8 +42,8 @@ test("the guide's admin commands are valid, and it has an example of every comma
 });
 
 test('the guide names the parameters that hold the tables and the settings of a deployment', () => {
-  for (const name of [operatorParameterName, settingsParameterName]) {
-    expect(page).toContain(`\`${name('<stage>' as 'prod')}\``);
+  for (const kept of ['operator', 'settings'] as const) {
+    expect(page).toContain(`\`${parameterName('<stage>' as 'prod', kept)}\``);
   }
 });
 
@@ -192,7 +184,7 @@ test("the guide's role for CI may do what the deployment does with its credentia
     name.replaceAll(/(^|-)(\w)/g, (_, _dash, letter) => letter.toUpperCase()),
   );
   expect(operations).toHaveLength(3);
-  const read = [settingsParameterName, commitParameterName, appUrlParameterName].map((name) => name('prod'));
+  const read = (['settings', 'commit', 'app-url'] as const).map((kept) => parameterName('prod', kept));
   const { region } = STAGES.prod;
   const needed = [
     expect.stringMatching(/^sts:AssumeRole .*:role\/cdk-/),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { operatorParameterName } from '../../infra/settings/stage.ts';
+import { parameterName } from '../../infra/settings/stage.ts';
 import { DELETED_BYTES_KEPT_DAYS } from '../../shared/contract/limits.ts';
 import { isUploadsKey } from '../../shared/files/object-key.ts';
 import { TABLES, type TableDefinition } from '../../shared/tables.ts';
@@ -21,9 +21,9 @@ const commands = [...`${restoring}${exporting}`.matchAll(/```sh\n([\s\S]*?)```/g
 const all = (pattern: RegExp) => new Set([...commands.matchAll(pattern)].map(([, found = '']) => found));
 
 test("the guide reads the stage's parameter, and only values that are in it", async () => {
-  expect(all(/ssm get-parameter --name (\S+)/g)).toEqual(new Set([operatorParameterName('prod')]));
+  expect(all(/ssm get-parameter --name (\S+)/g)).toEqual(new Set([parameterName('prod', 'operator')]));
   const parameters = await synthesized('Data', 'AWS::SSM::Parameter');
-  const operator = parameters.find(({ Properties }) => Properties.Name === operatorParameterName('local'));
+  const operator = parameters.find(({ Properties }) => Properties.Name === parameterName('local', 'operator'));
   const text = JSON.stringify(operator?.Properties.Value);
   const read = [
     ...all(/jq -r \.(\w+)/g),

@@ -8,15 +8,7 @@ import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commitCheckedOut } from '../../../infra/settings/commit.ts';
-import {
-  appUrlParameterName,
-  commitParameterName,
-  deployedSettings,
-  operatorParameterName,
-  readStage,
-  type StageSettings,
-  settingsParameterName,
-} from '../../../infra/settings/stage.ts';
+import { deployedSettings, parameterName, readStage, type StageSettings } from '../../../infra/settings/stage.ts';
 import { STAGES } from '../../../infra/stages/stages.ts';
 import { inherited } from '../../support/inherited.ts';
 import { openTerminal } from '../../support/terminal.ts';
@@ -73,8 +65,8 @@ beforeEach(async () => {
 /** Stores settings in the parameter of the stage, as the last deployment would have done. */
 function deployed(changes: Partial<StageSettings> = {}): void {
   const stage = readStage('prod', { ...STAGES.prod, ...changes });
-  parameters.set(settingsParameterName('prod'), JSON.stringify(deployedSettings(stage)));
-  parameters.set(commitParameterName('prod'), '1234abcd');
+  parameters.set(parameterName('prod', 'settings'), JSON.stringify(deployedSettings(stage)));
+  parameters.set(parameterName('prod', 'commit'), '1234abcd');
 }
 
 const address = () => `http://127.0.0.1:${(ssm.address() as AddressInfo).port}`;
@@ -244,7 +236,7 @@ describe('npm run deploy', () => {
   test('checks the service that it has deployed, at the address of the stage, with the given key', async () => {
     deployed();
     await cdk('');
-    parameters.set(appUrlParameterName('prod'), address());
+    parameters.set(parameterName('prod', 'app-url'), address());
     requested.length = 0;
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('operator/deploy/deploy.ts', ['--yes'], environment);
@@ -263,8 +255,8 @@ describe('npm run deploy', () => {
     deployed();
     await cdk('');
     const wayBack = async (noted?: string) => {
-      if (noted === undefined) parameters.delete(commitParameterName('prod'));
-      else parameters.set(commitParameterName('prod'), noted);
+      if (noted === undefined) parameters.delete(parameterName('prod', 'commit'));
+      else parameters.set(parameterName('prod', 'commit'), noted);
       const { code, stderr } = await deploy();
       expect(code).toBe(0);
       return stderr;
@@ -309,7 +301,7 @@ test.each([
       code,
       expect.stringMatching(/^The stage "prod" is not deployed in this AWS/),
     ]);
-    parameters.set(operatorParameterName('prod'), '{}');
+    parameters.set(parameterName('prod', 'operator'), '{}');
     deployed({ restoredTables: { files: 'FileHosting-prod-files-1' } });
     const other = await run(program, args);
     expect(other.code).toBe(code);
