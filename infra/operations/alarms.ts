@@ -1,7 +1,7 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, type Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { StreamingStack } from '../stacks/streaming-stack.ts';
+import type { ApiStack } from '../stacks/api-stack.ts';
 import { type AlarmSettings, addAlarm } from './alarm.ts';
 import { type AlarmName, BUSY_ACCOUNTS, descriptionOf } from './alarm-list.ts';
 import { type AlarmTopics, notify } from './alarm-topics.ts';
@@ -23,177 +23,134 @@ import {
 const CONCURRENCY_QUOTA = { usual: 1_000, ofNewAccounts: 10 };
 
 /**
- * All alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts).
+ * Adds all alarms of the service except those on CloudFront, which must be in us-east-1 (edge-alarms-stack.ts).
+ * @returns the alarms that notify a topic.
  */
-export class Alarms extends Construct {
-  /** The alarms that notify a topic. */
-  readonly all: cloudwatch.AlarmBase[] = [];
-  readonly #watched: Watched;
-  readonly #topics: AlarmTopics;
+export function addAlarms(stack: Stack, topics: AlarmTopics, watched: Watched): cloudwatch.AlarmBase[] {
+  const { stage, api, streaming } = watched;
+  // The ids of the alarms begin with it.
+  const scope = new Construct(stack, 'Alarms');
+  const all: cloudwatch.AlarmBase[] = [];
+  const add = (name: AlarmName, settings: AlarmSettings) => {
+    const alarm = addAlarm(scope, stage, name, { ...settings, description: descriptionOf(name) });
+    all.push(notify(topics, name, alarm));
+  };
+  const addApiBudget = (name: AlarmName, rate: BurnRate) => {
+    const percentOver = (period: Duration) => serverErrors(api, period);
+    const alarm = addBurnAlarm(scope, stage, name, { rate, percentOver, description: descriptionOf(name) });
+    all.push(notify(topics, name, alarm));
+  };
 
-  constructor(scope: Construct, id: string, { topics, ...watched }: Watched & { readonly topics: AlarmTopics }) {
-    super(scope, id);
-    this.#watched = watched;
-    this.#topics = topics;
-    this.watchErrors();
-    if (watched.stage.canary) this.watchCanary();
-    this.watchApi();
-    this.watchLogins();
-    if (watched.streaming) this.watchStreaming(watched.streaming);
-    this.watchCapacity();
-    this.watchDirectUploads();
-    this.watchBackground();
-  }
-
-  private watchErrors(): void {
-    this.addNotifyingAlarm('InternalError', {
-      metric: serviceMetric(this.#watched.stage, 'Rejections', {
-        of: { Code: 'internal_error' },
-        period: Duration.minutes(1),
-      }),
-      from: 1,
-      periods: [1, 1],
-    });
-  }
-
-  private watchCanary(): void {
-    this.addNotifyingAlarm('CanaryFailing', {
-      metric: serviceMetric(this.#watched.stage, 'CanaryFailures', { statistic: 'Maximum', period: CANARY_PERIOD }),
+  add('InternalError', {
+    metric: serviceMetric(stage, 'Rejections', { of: { Code: 'internal_error' }, period: Duration.minutes(1) }),
+    from: 1,
+    periods: [1, 1],
+  });
+  if (stage.canary) {
+    add('CanaryFailing', {
+      metric: serviceMetric(stage, 'CanaryFailures', { statistic: 'Maximum', period: CANARY_PERIOD }),
       from: 1,
       // Runs are not exactly five minutes apart, so a period may have no run.
       periods: [2, 3],
       missingData: 'alarm',
     });
   }
-
-  /** When a function crashes, times out or is throttled, the gateway answers 5xx. So no function has an alarm of its own. */
-  private watchApi(): void {
-    this.addApiBudget('ApiBudgetFast', FAST_BURN);
-    this.addApiBudget('ApiBudgetSlow', SLOW_BURN);
-  }
-
-  private addApiBudget(name: 'ApiBudgetFast' | 'ApiBudgetSlow', rate: BurnRate): void {
-    const { restApi } = this.#watched.api;
-    const percentOver = (period: Duration) =>
-      new cloudwatch.MathExpression({
-        expression: '100 * errors / requests',
-        usingMetrics: {
-          errors: restApi.metricServerError({ statistic: 'Sum' }),
-          requests: restApi.metricCount({ statistic: 'Sum' }),
-        },
-        label: '5xx answers, %',
-        period,
-      });
-    const alarm = addBurnAlarm(this, this.#watched.stage, name, {
-      rate,
-      percentOver,
-      description: descriptionOf(name),
-    });
-    this.all.push(notify(this.#topics, name, alarm));
-  }
-
-  private watchLogins(): void {
-    const { startLogin, finishLogin } = this.#watched.api.functions;
-    if (!startLogin || !finishLogin) throw new Error('the functions of the login have other names');
-    this.addNotifyingAlarm('LoginFailures', {
-      metric: failureRate(
-        {
-          failures: serviceMetric(this.#watched.stage, 'LoginFailures'),
-          starts: functionMetric(startLogin, 'Invocations'),
-          finishes: functionMetric(finishLogin, 'Invocations'),
-        },
-        'FILL(starts, 0) + FILL(finishes, 0)',
-      ),
-      from: 10,
-      periods: [1, 1],
-    });
-  }
-
-  private watchStreaming({ places }: StreamingStack): void {
-    this.addNotifyingAlarm('StreamingFailures', {
+  // When a function crashes, times out or is throttled, the gateway answers 5xx. So no function has an alarm of its own.
+  addApiBudget('ApiBudgetFast', FAST_BURN);
+  addApiBudget('ApiBudgetSlow', SLOW_BURN);
+  add('LoginFailures', { metric: loginFailures(watched), from: 10, periods: [1, 1] });
+  if (streaming) {
+    add('StreamingFailures', {
       // These are our own metrics, because this lane has no gateway. A server that crashes writes no metric. Then the canary fails, and the
       // dashboard shows the 5xx that Lambda itself counts (`AWS/Lambda/Web`; its dimensions are documented only in part).
       metric: failureRate(
         {
-          failures: serviceMetric(this.#watched.stage, 'StreamingFailures'),
-          uploads: serviceMetric(this.#watched.stage, 'Uploads', { of: { Lane: 'streaming' } }),
+          failures: serviceMetric(stage, 'StreamingFailures'),
+          uploads: serviceMetric(stage, 'Uploads', { of: { Lane: 'streaming' } }),
         },
         'failures + FILL(uploads, 0)',
       ),
       from: 10,
       periods: [1, 1],
     });
-    this.addNotifyingAlarm('StreamingSaturation', {
+    add('StreamingSaturation', {
       // Every process in use writes one record per minute, so the sum of a minute is that of all processes. From three quarters of
       // the places on, the server cuts refused and slow bodies. So if most are such bodies, the number of taken places never reaches a
       // threshold above that.
-      metric: serviceMetric(this.#watched.stage, 'StreamingPlaces', { period: Duration.minutes(1) }),
-      from: places / 2,
+      metric: serviceMetric(stage, 'StreamingPlaces', { period: Duration.minutes(1) }),
+      from: streaming.places / 2,
       periods: [3, 5],
     });
   }
+  add('Concurrency', {
+    // This metric includes reserved concurrency. Source: Lambda Developer Guide, "Monitoring concurrency".
+    metric: new cloudwatch.Metric({
+      namespace: 'AWS/Lambda',
+      metricName: 'ClaimedAccountConcurrency',
+      statistic: 'Maximum',
+      period: Duration.minutes(1),
+    }),
+    from: 0.8 * CONCURRENCY_QUOTA[stage.reservesConcurrency ? 'usual' : 'ofNewAccounts'],
+    periods: [3, 5],
+  });
+  add('GatewayThrottles', {
+    metric: api.gatewayThrottles.with({ period: FIVE_MINUTES, statistic: 'Sum' }),
+    from: 1,
+    periods: [2, 3],
+  });
+  // A login asks without a credential, so the gateway cannot tell a stranger's flood from the people who want to log in.
+  add('LoginThrottles', {
+    metric: api.loginThrottles.with({ period: Duration.minutes(1), statistic: 'Sum' }),
+    from: 1,
+    periods: [3, 5],
+  });
+  add('DirectUploadRequests', {
+    metric: directUploadRequests(scope, watched),
+    from: BUSY_ACCOUNTS * 5 * stage.limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
+    periods: [2, 3],
+  });
+  add('FailedEvents', { metric: failedEvents(watched), from: 1, periods: [1, 1] });
+  add('SweeperLag', {
+    metric: serviceMetric(stage, 'SweepLag', { statistic: 'Maximum' }),
+    from: 600,
+    periods: [3, 3],
+    // The sweeper reports every minute, even without traffic.
+    missingData: 'alarm',
+  });
+  add('SweeperFailures', {
+    // A ticket that fails is tried again every minute. A row of the index `unfinished` is tried again every five
+    // minutes.
+    metric: serviceMetric(stage, 'SweepFailures', { period: Duration.minutes(15) }),
+    from: 1,
+    periods: [2, 2],
+  });
+  return all;
+}
 
-  private watchCapacity(): void {
-    const quota = CONCURRENCY_QUOTA[this.#watched.stage.reservesConcurrency ? 'usual' : 'ofNewAccounts'];
-    this.addNotifyingAlarm('Concurrency', {
-      // This metric includes reserved concurrency. Source: Lambda Developer Guide, "Monitoring concurrency".
-      metric: new cloudwatch.Metric({
-        namespace: 'AWS/Lambda',
-        metricName: 'ClaimedAccountConcurrency',
-        statistic: 'Maximum',
-        period: Duration.minutes(1),
-      }),
-      from: 0.8 * quota,
-      periods: [3, 5],
-    });
-    this.addNotifyingAlarm('GatewayThrottles', {
-      metric: this.#watched.api.gatewayThrottles.with({ period: FIVE_MINUTES, statistic: 'Sum' }),
-      from: 1,
-      periods: [2, 3],
-    });
-    // A login asks without a credential, so the gateway cannot tell a stranger's flood from the people who want to log in.
-    this.addNotifyingAlarm('LoginThrottles', {
-      metric: this.#watched.api.loginThrottles.with({ period: Duration.minutes(1), statistic: 'Sum' }),
-      from: 1,
-      periods: [3, 5],
-    });
-  }
+/** The percentage of the answers of the API that are 5xx. */
+function serverErrors({ restApi }: ApiStack, period: Duration): cloudwatch.MathExpression {
+  return new cloudwatch.MathExpression({
+    expression: '100 * errors / requests',
+    usingMetrics: {
+      errors: restApi.metricServerError({ statistic: 'Sum' }),
+      requests: restApi.metricCount({ statistic: 'Sum' }),
+    },
+    label: '5xx answers, %',
+    period,
+  });
+}
 
-  private watchDirectUploads(): void {
-    const { limits } = this.#watched.stage;
-    this.addNotifyingAlarm('DirectUploadRequests', {
-      metric: directUploadRequests(this, this.#watched),
-      from: BUSY_ACCOUNTS * 5 * limits.RATE_LIMIT_UPLOADS_PER_MINUTE,
-      periods: [2, 3],
-    });
-  }
-
-  private watchBackground(): void {
-    this.addNotifyingAlarm('FailedEvents', {
-      metric: failedEvents(this.#watched),
-      from: 1,
-      periods: [1, 1],
-    });
-    this.addNotifyingAlarm('SweeperLag', {
-      metric: serviceMetric(this.#watched.stage, 'SweepLag', { statistic: 'Maximum' }),
-      from: 600,
-      periods: [3, 3],
-      // The sweeper reports every minute, even without traffic.
-      missingData: 'alarm',
-    });
-    this.addNotifyingAlarm('SweeperFailures', {
-      // A ticket that fails is tried again every minute. A row of the index `unfinished` is tried again every five
-      // minutes.
-      metric: serviceMetric(this.#watched.stage, 'SweepFailures', { period: Duration.minutes(15) }),
-      from: 1,
-      periods: [2, 2],
-    });
-  }
-
-  private addNotifyingAlarm(name: AlarmName, settings: AlarmSettings): void {
-    const alarm = addAlarm(this, this.#watched.stage, name, { ...settings, description: descriptionOf(name) });
-    this.all.push(notify(this.#topics, name, alarm));
-  }
+function loginFailures({ stage, api }: Watched): cloudwatch.MathExpression {
+  const { startLogin, finishLogin } = api.functions;
+  if (!startLogin || !finishLogin) throw new Error('the functions of the login have other names');
+  return failureRate(
+    {
+      failures: serviceMetric(stage, 'LoginFailures'),
+      starts: functionMetric(startLogin, 'Invocations'),
+      finishes: functionMetric(finishLogin, 'Invocations'),
+    },
+    'FILL(starts, 0) + FILL(finishes, 0)',
+  );
 }
 
 /**

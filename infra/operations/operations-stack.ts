@@ -2,7 +2,7 @@ import { Aws, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { addOutput } from '../settings/outputs.ts';
 import { addAlarmTopics } from './alarm-topics.ts';
-import { Alarms } from './alarms.ts';
+import { addAlarms } from './alarms.ts';
 import { addCanary } from './canary.ts';
 import { addDashboard } from './dashboard.ts';
 import { saveQueries } from './saved-queries.ts';
@@ -20,7 +20,7 @@ export class OperationsStack extends Stack {
     super(scope, id, { env: watched.stage.place });
     if (watched.stage.canary) addCanary(this, watched, bundles);
     const topics = addAlarmTopics(this, watched.stage.alarmEmails, { page: 'PageTopic', ticket: 'TicketTopic' });
-    const alarms = new Alarms(this, 'Alarms', { ...watched, topics }).all;
+    const alarms = addAlarms(this, topics, watched);
     const dashboard = addDashboard(this, watched, alarms);
     saveQueries(this, watched.stage, 'service', serviceLogs(this, watched));
     const consoleUrl = `https://${Aws.REGION}.console.aws.amazon.com/cloudwatch/home?region=${Aws.REGION}`;
