@@ -34,8 +34,6 @@ interface MeterReading {
 }
 
 export interface Meter {
-  /** Takes the calls of one request out of the meter; without a trace id, all calls that had no trace id. */
-  take(traceId?: string): MeterReading;
   /** The present point in time, for {@link since}. */
   mark(): number;
   /** All calls that started after the mark. @throws Error when there were more of them than the meter keeps. */
@@ -47,41 +45,14 @@ export interface MeterWriter extends Meter {
   end(startedAt: number, call: Omit<MeteredCall, 'startedAt' | 'endedAt' | 'readUnits' | 'writeUnits'>): MeteredCall;
 }
 
-/** How many calls are kept for {@link Meter.since}, and how many requests for {@link Meter.take}: the latest ones. */
+/** How many calls are kept: the latest ones. */
 const CALLS_MAX = 2_000;
-const TRACES_MAX = 1_000;
 
 export function createMeter(): MeterWriter {
   let order = 0;
   let calls: MeteredCall[] = [];
   let forgottenUntil = 0;
-  let untracedTakenUntil = 0;
-  const byTrace = new Map<string, MeteredCall[]>();
-
-  const remember = (call: MeteredCall) => {
-    calls.push(call);
-    if (calls.length >= 2 * CALLS_MAX) {
-      forgottenUntil = Math.max(...calls.slice(0, CALLS_MAX).map(({ startedAt }) => startedAt));
-      calls = calls.slice(CALLS_MAX);
-    }
-    if (call.traceId === undefined) return;
-    const trace = byTrace.get(call.traceId);
-    if (trace) trace.push(call);
-    else byTrace.set(call.traceId, [call]);
-    if (byTrace.size > TRACES_MAX) byTrace.delete(byTrace.keys().next().value ?? '');
-  };
-
   return {
-    take(traceId) {
-      if (traceId !== undefined) {
-        const taken = byTrace.get(traceId) ?? [];
-        byTrace.delete(traceId);
-        return readingOf(taken);
-      }
-      const untraced = calls.filter((call) => call.traceId === undefined && call.endedAt > untracedTakenUntil);
-      untracedTakenUntil = order;
-      return readingOf(untraced);
-    },
     mark: () => order,
     since(mark) {
       if (mark < forgottenUntil) throw new Error(`the meter keeps ${CALLS_MAX} calls, and there were more since`);
@@ -90,7 +61,11 @@ export function createMeter(): MeterWriter {
     begin: () => ++order,
     end(startedAt, call) {
       const metered = { ...call, ...sumOf(call.consumed), startedAt, endedAt: ++order };
-      remember(metered);
+      calls.push(metered);
+      if (calls.length >= 2 * CALLS_MAX) {
+        forgottenUntil = Math.max(...calls.slice(0, CALLS_MAX).map((old) => old.startedAt));
+        calls = calls.slice(CALLS_MAX);
+      }
       return metered;
     },
   };

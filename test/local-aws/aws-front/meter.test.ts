@@ -12,7 +12,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { countRounds, createMeter, type MeteredCall } from '../../../local-aws/aws-front/meter.ts';
 import { dynamoDbClient as engineClient } from '../../support/tables.ts';
 import { ADMIN, BUCKET, dynamoDbClient, failureOf, frontOfFile, principal, s3Client } from './front.ts';
@@ -143,50 +143,15 @@ test.each<[string, ReturnConsumedCapacity | undefined, object | undefined]>([
   expect((await client.send(write)).ConsumedCapacity).toEqual(expected);
 });
 
-describe('the calls of one request', () => {
-  /** Gives calls a trace id as in a Lambda function, where the SDK reads it from the environment. */
-  const traced = (id: string) => {
-    const own = dynamoDbClient(front);
-    const header = `Root=${id};Parent=53995c3f42cd8ad8;Sampled=1`;
-    own.middlewareStack.add(
-      (next) => (args) => {
-        (args.request as { headers: Record<string, string> }).headers['X-Amzn-Trace-Id'] = header;
-        return next(args);
-      },
-      { step: 'build' },
-    );
-    return own;
-  };
-
-  test('are found by its trace id, even while other requests run, and can be taken once', async () => {
-    const [one, two] = ['1-00000001-aaaaaaaaaaaaaaaaaaaaaaaa', '1-00000002-aaaaaaaaaaaaaaaaaaaaaaaa'];
-    const read = new GetItemCommand({ TableName: TABLE, Key });
-    await Promise.all([traced(one).send(read), traced(two).send(read), traced(one).send(read), client.send(read)]);
-    expect(front.meter.take(one)).toMatchObject({
-      readUnits: 1,
-      calls: [{ traceId: one }, { traceId: one }],
-    });
-    expect(front.meter.take(two).calls).toHaveLength(1);
-    expect(front.meter.take(one).calls).toEqual([]);
-  });
-
-  test('are found without an id when they have no trace id, and can be taken once', async () => {
-    front.meter.take();
-    await client.send(new GetItemCommand({ TableName: TABLE, Key }));
-    expect(front.meter.take().calls).toMatchObject([{ operation: 'GetItem', status: 200 }]);
-    expect(front.meter.take().calls).toEqual([]);
-  });
-
-  test('count as several rounds when one waits for the other', async () => {
-    const delay = front.faults.add({ match: {}, effect: { delayMs: 100 } });
-    onTestFinished(() => delay.remove());
-    const mark = front.meter.mark();
-    const read = () => client.send(new GetItemCommand({ TableName: TABLE, Key }));
-    await Promise.all([read(), read(), read()]);
-    await read();
-    await Promise.all([read(), read()]);
-    expect(front.meter.since(mark)).toMatchObject({ rounds: 3, readUnits: 3 });
-  });
+test('calls count as several rounds when one waits for the other', async () => {
+  const delay = front.faults.add({ match: {}, effect: { delayMs: 100 } });
+  onTestFinished(() => delay.remove());
+  const mark = front.meter.mark();
+  const read = () => client.send(new GetItemCommand({ TableName: TABLE, Key }));
+  await Promise.all([read(), read(), read()]);
+  await read();
+  await Promise.all([read(), read()]);
+  expect(front.meter.since(mark)).toMatchObject({ rounds: 3, readUnits: 3 });
 });
 
 test('a meter forgets old calls, and refuses to sum up calls that it has forgotten', () => {
