@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LogEvent, LogGroups } from '../logs/log-groups.ts';
 import { JsonError, type JsonService, jsonReply } from './json-protocol.ts';
-import { acceptedEvents } from './log-events.ts';
 import type { Account } from './principals.ts';
 
 interface Input {
@@ -59,15 +58,17 @@ export function createLogsService(groups: LogGroups, { region, accountId }: Acco
     },
     PutLogEvents: {
       parameters: ['logGroupName', 'logStreamName', 'logEvents'],
-      perform({ logGroupName, logStreamName = '', logEvents = [] }) {
+      perform({ logGroupName, logStreamName = '', logEvents: [event, ...others] = [] }) {
         const group = require(logGroupName);
         if (!groups.hasStream(group, logStreamName)) {
           throw new JsonError('ResourceNotFoundException', 'The specified log stream does not exist.');
         }
-        const { accepted, ...rejected } = acceptedEvents(logEvents, Date.now());
-        for (const { message, timestamp } of accepted)
-          groups.append(group, message, { timestamp, stream: logStreamName });
-        return rejected;
+        // AWS takes batches and checks their order, times and sizes. Our one caller writes single events.
+        if (!event || others.length > 0) {
+          throw new JsonError('InvalidParameterException', 'The local AWS takes one event at a time.');
+        }
+        groups.append(group, event.message, { timestamp: event.timestamp, stream: logStreamName });
+        return {};
       },
     },
     StartQuery: {

@@ -3,13 +3,12 @@ import {
   CreateLogStreamCommand,
   DescribeLogGroupsCommand,
   GetQueryResultsCommand,
-  type InputLogEvent,
   PutLogEventsCommand,
   PutRetentionPolicyCommand,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sha256Hex, signRequest } from '../../../local-aws/aws-front/signature.ts';
 import { LogGroups } from '../../../local-aws/logs/log-groups.ts';
 import { ACCOUNT, ADMIN, allow, failureOf, frontOfFile, principal } from './front.ts';
@@ -90,7 +89,7 @@ describe('a query of the logs', () => {
   });
 });
 
-test('events are written to a stream of a group, and found by a query', async () => {
+test('events are written to a stream of a group one by one, and found by a query', async () => {
   const stream = { logGroupName: 'app-other', logStreamName: 's' };
   const logEvents = [{ timestamp: NOW, message: '{"a":1}' }];
   expect(await failureOf(logs.send(new PutLogEventsCommand({ ...stream, logEvents })))).toMatchObject({
@@ -100,49 +99,12 @@ test('events are written to a stream of a group, and found by a query', async ()
   expect(await failureOf(logs.send(new CreateLogStreamCommand(stream)))).toMatchObject({
     name: 'ResourceAlreadyExistsException',
   });
+  const two = [...logEvents, ...logEvents];
+  expect(await failureOf(logs.send(new PutLogEventsCommand({ ...stream, logEvents: two })))).toMatchObject({
+    name: 'InvalidParameterException',
+  });
   await logs.send(new PutLogEventsCommand({ ...stream, logEvents }));
   expect(await messagesOf(queryOf(['a']), { group: 'app-other' })).toEqual(['{"a":1}']);
-});
-
-describe('PutLogEvents', () => {
-  const stream = { logGroupName: 'app-other', logStreamName: 'batches' };
-  const HOUR = 3_600_000;
-  /** Events at these hours from now. They stay on their side of a limit for the minute that a slow machine may take. */
-  const at = (...hours: number[]) =>
-    hours.map((hour, index) => ({ timestamp: Math.floor(NOW + hour * HOUR), message: `${hour} h, ${index}` }));
-  const putEvents = (logEvents: InputLogEvent[]) => logs.send(new PutLogEventsCommand({ ...stream, logEvents }));
-  const stored = () => logGroups.between('app-other', 0, Number.MAX_SAFE_INTEGER).map(({ message }) => message);
-  beforeAll(() => logs.send(new CreateLogStreamCommand(stream)));
-
-  test.each<[string, InputLogEvent[], string]>([
-    ['out of order', at(0, -0.001), 'in chronological order'],
-    ['over more than a day', at(-25.1, -1), 'cannot span more than 24 hours'],
-    ['without an event', [], 'greater than or equal to 1'],
-    ['with an empty message', [{ timestamp: NOW, message: '' }], 'greater than or equal to 1'],
-    ['of more than 10,000 events', at(...Array(10_001).fill(0)), 'less than or equal to 10000'],
-    ['of more than 1 MiB', [{ timestamp: NOW, message: 'ü'.repeat(524_276) }], 'Upload too large: 1048578 bytes'],
-  ])('refuses a batch %s, and stores nothing of it', async (_name, events, message) => {
-    const before = stored();
-    const refused = putEvents(events);
-    await expect(refused).rejects.toMatchObject({ name: 'InvalidParameterException' });
-    await expect(refused).rejects.toThrow(message);
-    expect(stored()).toEqual(before);
-  });
-
-  const DAYS = 24;
-  test.each<[string, number[], object | undefined, number]>([
-    ['at the same time', [0, 0], undefined, 0],
-    ['of a day', [-23.9, 0], undefined, 0],
-    ['near the limits', [-13.9 * DAYS], undefined, 0],
-    ['two weeks old', [-15 * DAYS, -14.1 * DAYS, -1, 0], { tooOldLogEventEndIndex: 2 }, 2],
-    ['in the future', [0, 1.9, 2.1, 3], { tooNewLogEventStartIndex: 2 }, 2],
-    ['too old and too new', [-15 * DAYS, 0, 3], { tooOldLogEventEndIndex: 1, tooNewLogEventStartIndex: 2 }, 2],
-    ['of which none is accepted', [-15 * DAYS], { tooOldLogEventEndIndex: 1 }, 1],
-  ])('stores events %s, except those that it reports as rejected', async (_name, hours, rejected, count) => {
-    const before = stored().length;
-    expect((await putEvents(at(...hours))).rejectedLogEventsInfo).toEqual(rejected);
-    expect(stored()).toHaveLength(before + hours.length - count);
-  });
 });
 
 test('log groups are listed by the beginning of their names', async () => {
