@@ -20,8 +20,6 @@ import {
   type Table,
   worstSearch,
 } from './costs/cost-tables.ts';
-import { documentHash } from './document-hash.ts';
-import clients from './generated-clients.json' with { type: 'json' };
 import { readLoadFigures } from './load/load-figures.ts';
 import faults from './reliability/faults.json' with { type: 'json' };
 import historyRuns from './reliability/histories.json' with { type: 'json' };
@@ -57,15 +55,6 @@ const TABLES_OF_API: Readonly<Record<string, () => string>> = {
           const file = screenshotFile(name, look.name);
           return `[<img src="${file}" alt="${title}, ${look.name}" height="160">](${file})`;
         }),
-      ]),
-    ),
-  clients: () =>
-    table(
-      ['Generator', ...Object.keys(Object.values(clients)[0] ?? {})],
-      Object.entries(clients).map(([name, { document, ...cells }]) => [
-        name,
-        ...Object.values(cells),
-        document === documentHash() ? 'of today' : '**older**',
       ]),
     ),
   limits: () =>

@@ -28,14 +28,6 @@ export const SOAK_OPTIONS: Readonly<Record<string, SoakOption>> = {
     adds: 'ten minutes of load instead of one, with bounds of growth and of the wait beside an abusive account; recorded for `docs/load.md`',
     takes: 'ten minutes',
   },
-  OTHER_S3: {
-    value: 'http://<key id>:<secret key>@<host>',
-    adds: 'the tests of S3 against another S3',
-  },
-  CLIENT_GENERATORS: {
-    value: '<folder>',
-    adds: 'clients made by generators, old compilers, other runtimes and Schemathesis, as far as `npx node test/docs/generators/install.ts` has installed them (by default in `~/.cache/file-hosting-generators`)',
-  },
   RECORD: {
     value: 'yes',
     adds: 'the record, for `docs/reliability.md`, of the kills, of the faults at every call and of the planted faults; everything must be committed',
