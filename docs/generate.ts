@@ -6,7 +6,6 @@ import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
 import { readLimits } from '../shared/contract/limits.ts';
 import { unnamedBreaks } from './breaks.ts';
-import { loadPage } from './load/load-page.ts';
 import { growthChart } from './measured/growth-chart.ts';
 import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
@@ -21,7 +20,6 @@ import { fillTables } from './tables.ts';
  */
 const ROOT = join(import.meta.dirname, '..');
 const MEASURED = join(import.meta.dirname, 'measured.md');
-const LOAD = join(import.meta.dirname, 'load.md');
 const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const RELEASED = join(import.meta.dirname, 'openapi-released.json');
@@ -36,7 +34,6 @@ const filled = Object.fromEntries(
 const pages = {
   ...filled,
   [MEASURED]: measuredPage(),
-  [LOAD]: loadPage(),
   [GROWTH]: growthChart(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
   [FOR_PROGRAMS]: forPrograms(Object.values(ROUTES), readLimits({})),

@@ -20,11 +20,6 @@ import {
   type Table,
   worstSearch,
 } from './costs/cost-tables.ts';
-import { readLoadFigures } from './load/load-figures.ts';
-import faults from './reliability/faults.json' with { type: 'json' };
-import historyRuns from './reliability/histories.json' with { type: 'json' };
-import kills from './reliability/kills.json' with { type: 'json' };
-import { plantedRun } from './reliability/planted.ts';
 import { assumed, fullFirst, quotas, rates, stored, sweeps, together } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
@@ -117,42 +112,6 @@ const TABLES_OF_SCALE: Readonly<Record<string, () => string>> = {
   scaleQuotas: () => numbers(quotas()),
 };
 
-/** The table of docs/reliability.md. */
-const TABLES_OF_RELIABILITY: Readonly<Record<string, () => string>> = {
-  reliability: () => {
-    const load = readLoadFigures();
-    return table(
-      ['Attack', 'Result', 'Run on'],
-      [
-        ...historyRuns.map(({ histories, seed, commit, disagreements, recordedAt }) => [
-          `${histories.toLocaleString('en-US')} random histories, seed ${seed}, commit ${commit}`,
-          `${disagreements} disagreements`,
-          recordedAt.slice(0, 10),
-        ]),
-        plantedRun(),
-        [
-          `${faults.tried.toLocaleString('en-US')} faults at the calls of ${faults.parts} routes and background functions, commit ${faults.commit}`,
-          `${faults.survived.toLocaleString('en-US')} survived`,
-          faults.recordedAt.slice(0, 10),
-        ],
-        [
-          `${kills.kills} times \`kill -9\` amid ${kills.mixedRequests} requests of mixed traffic, commit ${kills.commit}`,
-          `${kills.losses} lost of what was acknowledged: ${listed(kills.acknowledged)}`,
-          kills.recordedAt.slice(0, 10),
-        ],
-        [
-          `${Math.round(load.seconds / 60)} minutes of load by nine honest accounts and an abusive one${load.commit === undefined ? '' : `, commit ${load.commit}`}`,
-          `${load.failed} failed requests, ${load.abusive.admitted} uploads of the abusive account admitted and ${load.abusive.refused} refused, as the limit says`,
-          load.recordedAt.slice(0, 10),
-        ],
-      ],
-    );
-  },
-};
-
-const listed = ({ inline, streaming, direct, deletion, cancellation }: (typeof kills)['acknowledged']) =>
-  `${inline + streaming + direct} uploads (${inline} inline, ${streaming} streaming, ${direct} direct), ${deletion} deletions and ${cancellation} cancellations`;
-
 /** The table of test/README.md. */
 const TABLES_OF_TESTS: Readonly<Record<string, () => string>> = {
   soak: () =>
@@ -223,7 +182,6 @@ export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_API,
   ...TABLES_OF_OPERATION,
   ...TABLES_OF_SCALE,
-  ...TABLES_OF_RELIABILITY,
   ...TABLES_OF_TESTS,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
-import { beginRecordedRun, writeFigures } from '../support/record.ts';
 import { FAULTS, type Scenario, type Tally, tryFaults, tryKills } from './fault-matrix.ts';
 import { SCENARIOS, startMatrix } from './fault-scenarios.ts';
 
 /** Applies every fault to every call of every route, lane and background function (see fault-matrix.ts). */
 
-const run = process.env.RECORD && beginRecordedRun();
 let matrix: Awaited<ReturnType<typeof startMatrix>>;
 /** The counts of all scenarios. */
 const tally: Tally = { tried: 0, survived: 0, failures: [] };
@@ -46,8 +44,6 @@ describe('a client that retries succeeds when the process is killed at any call 
 
 test('the number of survived faults equals the number of tried faults', () => {
   console.log(`faults: ${tally.tried} tried, ${tally.survived} survived`);
-  const { tried, survived } = tally;
-  if (run) writeFigures('faults', { ...run, parts: parts.size, tried, survived });
   expect(tally.tried).toBeGreaterThan(0);
   expect(tally.survived).toBe(tally.tried);
 });

@@ -15,21 +15,12 @@ export const SOAK_OPTIONS: Readonly<Record<string, SoakOption>> = {
   },
   HISTORIES: {
     value: '2000',
-    adds: '2,000 random histories instead of 100, recorded for `docs/reliability.md`',
+    adds: '2,000 random histories instead of 100',
     takes: 'an hour of one processor',
   },
   FUZZ_MINUTES: {
     value: '60',
     adds: 'an hour of fuzzing instead of 2,000 mutations for each target',
     takes: 'an hour',
-  },
-  LOAD_MINUTES: {
-    value: '10',
-    adds: 'ten minutes of load instead of one, with bounds of growth and of the wait beside an abusive account; recorded for `docs/load.md`',
-    takes: 'ten minutes',
-  },
-  RECORD: {
-    value: 'yes',
-    adds: 'the record, for `docs/reliability.md`, of the kills, of the faults at every call and of the planted faults; everything must be committed',
   },
 };

@@ -26,19 +26,11 @@ async function runHistory(one: History): Promise<ReadonlySet<string>> {
   }
 }
 
-export interface HistoriesRun {
-  readonly seed: number;
-  /** How many ran before the first that failed, and this one. */
-  readonly histories: number;
-  readonly disagreements: number;
-}
-
 /**
  * Runs random histories, and prints how many have agreed. A failure shows the shortest history found that fails; finding it takes up to an
  * hour, so the first one is printed at once.
- * @param record  is told the result, whatever it is.
  */
-export async function expectAgreement(numRuns: number, record: (run: HistoriesRun) => void = () => {}): Promise<void> {
+export async function expectAgreement(numRuns: number): Promise<void> {
   const seed = printedSeed(`${numRuns} histories`);
   let [agreed, hasFailed] = [0, false];
   const answers = new Set<string>();
@@ -48,7 +40,6 @@ export async function expectAgreement(numRuns: number, record: (run: HistoriesRu
     } catch (error) {
       if (!hasFailed) {
         console.log(`history ${agreed + 1} disagrees, and is made shorter:\n${error}`);
-        record({ seed, histories: agreed + 1, disagreements: 1 });
       }
       hasFailed = true;
       throw error;
@@ -59,7 +50,6 @@ export async function expectAgreement(numRuns: number, record: (run: HistoriesRu
   });
   await fc.assert(property, { numRuns, seed });
   expect([...answers]).toEqual(expect.arrayContaining(numRuns < MANY ? [] : HAPPENS));
-  record({ seed, histories: agreed, disagreements: 0 });
 }
 
 /** @returns the first history that fails, and what it finds; undefined when none fails. */

@@ -1,7 +1,4 @@
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { beginRecordedRun, FIGURES } from '../../support/record.ts';
 import { expectLinearizable } from './concurrent.ts';
 import { findDisagreement } from './histories.ts';
 import { NO_FAULT } from './planted-faults.ts';
@@ -19,7 +16,6 @@ const kind = inject('planted');
 const EACH = Math.ceil(200 / Object.keys(SHARED).length);
 
 test(`200 histories, and as many concurrent ones, find ${kind}`, async () => {
-  const here = process.env.RECORD ? beginRecordedRun() : undefined;
   let found = await findDisagreement(200);
   for (const [object, shared] of Object.entries(SHARED)) {
     found ??= await expectLinearizable(shared, EACH).then(
@@ -28,8 +24,6 @@ test(`200 histories, and as many concurrent ones, find ${kind}`, async () => {
     );
   }
   console.log(`${kind}: ${found ? `${found.by}: ${found.message}` : 'not found'}`);
-  const result = { ...here, kind, foundBy: found?.by ?? null };
-  if (here) appendFileSync(join(FIGURES, 'planted.jsonl'), `${JSON.stringify(result)}\n`);
   // Otherwise what finds the faults would be a mistake of the histories.
   if (kind === NO_FAULT) expect(found).toBeUndefined();
   else expect(found).toBeDefined();
