@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ROUTES } from '../../functions/routes.ts';
 import { BACKGROUND_ENTRIES } from '../../infra/bundle/entries.ts';
+import { throttleOf } from '../../infra/constructs/gateway-stage.ts';
+import { ALARMS } from '../../infra/operations/alarm-list.ts';
 import { OUTPUTS } from '../../infra/settings/outputs.ts';
 import { parameterName, readStage, SETTINGS, type StageSettings } from '../../infra/settings/stage.ts';
 import { STAGES } from '../../infra/stages/stages.ts';
@@ -45,6 +47,19 @@ test('the guide names the parameters that hold the tables and the settings of a 
   for (const kept of ['operator', 'settings'] as const) {
     expect(page).toContain(`\`${parameterName('<stage>' as 'prod', kept)}\``);
   }
+});
+
+test('the guide and the alarm say how many requests of strangers stop a route', () => {
+  const { startLogin, finishLogin, getFile, deleteFile, listFiles, uploadFile, createUpload } = ROUTES;
+  const said = (pattern: RegExp) => Number(pattern.exec(page)?.[1]);
+  for (const [pattern, ...routes] of [
+    [/^\| (\d+) starts of logins, or \1 callbacks \|/m, startLogin, finishLogin],
+    [/^\| (\d+) to one of the other routes, such as details or deletions/m, getFile, deleteFile],
+    [/^\| (\d+) lists, \1 forms up to 4 MiB, or \1 tickets \|/m, listFiles, uploadFile, createUpload],
+  ] as const) {
+    for (const route of routes) expect(said(pattern)).toBe(throttleOf(route).throttlingRateLimit);
+  }
+  expect(ALARMS.LoginThrottles.meaning).toContain(`${throttleOf(startLogin).throttlingRateLimit} logins a second`);
 });
 
 test("every script in the guide's commands exists, and no command has a context or a variable of its own", () => {
