@@ -50,7 +50,6 @@ const LONG_FILES = [
   'docs/examples',
   'dashboard/accessibility',
   'docs/operate',
-  'docs/costs',
   'contract/account-limits',
   'service/sweeper',
   'service/accounting',

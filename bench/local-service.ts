@@ -10,16 +10,9 @@ import { CONFIGURABLE_LIMITS } from '../shared/contract/limits.ts';
 import { type Client, client } from '../test/support/client.ts';
 
 export interface BenchedService extends LocalService {
-  /**
-   * How many milliseconds the start of engine, templates and service took. Unlike a start by `npm start`, this does not include loading
-   * the modules.
-   */
-  readonly startedInMs: number;
   /** An API key of an account without files. */
   readonly key: string;
   readonly byKey: Client;
-  /** The address of the database itself, without the checks of the local AWS. */
-  readonly dynamoDbEndpoint: string;
 }
 
 /** The highest rate limits that can be set, so that benchmarks do not measure rejections. */
@@ -34,24 +27,18 @@ export async function withLocalService<Result>(
   benchmark: (service: BenchedService) => Promise<Result>,
 ): Promise<Result> {
   const dataDir = await mkdtemp(join(tmpdir(), 'file-hosting-bench-'));
-  const started: { close(): unknown }[] = [{ close: () => rm(dataDir, { recursive: true, force: true }) }];
+  const started: { close(): unknown }[] = [
+    { close: () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }) },
+  ];
   try {
-    const start = performance.now();
     const assembly = join(dataDir, 'cdk.out');
     const [engine] = await Promise.all([startEngine({ dataDir: join(dataDir, 'dynamodb') }), synthesize(assembly)]);
     started.push(engine);
     const dynamoDbEndpoint = engine.endpoint;
     const service = await startService({ assembly, dataDir, port: 0, dynamoDbEndpoint, environment: UNLIMITED });
     started.push(service);
-    const startedInMs = performance.now() - start;
     const key = await newKey(service);
-    return await benchmark({
-      ...service,
-      startedInMs,
-      key,
-      byKey: client(service.urls.base_url, { key }),
-      dynamoDbEndpoint,
-    });
+    return await benchmark({ ...service, key, byKey: client(service.urls.base_url, { key }) });
   } finally {
     for (const part of started.reverse()) await part.close();
   }

@@ -1,4 +1,4 @@
-/** What a benchmark has measured. */
+/** What a benchmark has measured. Several measurements of one metric, each with its unit, are one line of the table. */
 export interface Measurement {
   readonly metric: string;
   readonly value: number;
@@ -7,35 +7,20 @@ export interface Measurement {
   readonly beside?: { readonly what: string; readonly value: number };
 }
 
-/** One line of `npm run bench -- --json`. */
-type Line = Pick<Measurement, 'metric' | 'value' | 'unit'>;
-
-/**
- * One line for the measurement. If the measurement is compared with another value, a second line has that value, and a third line has the
- * ratio.
- */
-export function linesOf({ metric, value, unit, beside }: Measurement): Line[] {
-  if (!beside) return [{ metric, value, unit }];
-  return [
-    { metric, value, unit },
-    { metric: `${metric}, ${beside.what}`, value: beside.value, unit },
-    { metric: `${metric}, ratio to ${beside.what}`, value: value / beside.value, unit: '' },
-  ];
-}
-
 /** A Markdown table of measurements. */
 export function toTable(measurements: readonly Measurement[]): string {
-  const rows = measurements.map(({ metric, value, unit, beside }) => {
-    const other = beside
-      ? `${readable(beside.value)} ${unit}: ${beside.what} | ${readable(value / beside.value)}`
-      : ' | ';
-    return `| ${metric} | ${readable(value)} ${unit} | ${other} |`;
+  const rows = [...Map.groupBy(measurements, ({ metric }) => metric)].map(([metric, group]) => {
+    const measured = group.map(({ value, unit }) => `${readable(value)} ${unit}`).join(', ');
+    const compared = group.map(({ value, unit, beside }) =>
+      beside ? `${readable(beside.value)} ${unit}: ${beside.what} | ${readable(value / beside.value)}` : ' | ',
+    );
+    return `| ${metric} | ${measured} | ${compared[0]} |`;
   });
-  return ['| | Measured | Compared in the same run | Ratio |', '| --- | ---: | --- | ---: |', ...rows].join('\n');
+  return ['| | Measured | Compared in the same run | Ratio |', '| --- | --- | --- | ---: |', ...rows].join('\n');
 }
 
 /** Rounds to three significant digits, which suffice because the values differ from run to run; integers stay as they are. */
-export function readable(value: number): string {
+function readable(value: number): string {
   const rounded = Number.isInteger(value) ? value : Number(value.toPrecision(3));
   return rounded.toLocaleString('en-US', { maximumSignificantDigits: 12 });
 }

@@ -6,7 +6,6 @@ import { askForTicket, complete, put, uploadStreaming } from '../test/support/la
 import { type BenchedService, newKey, withLocalService } from './local-service.ts';
 import { type Measurement, median } from './measurement.ts';
 import { useOfProcesses } from './processes.ts';
-import { COST_COLUMNS } from './results.ts';
 import type { Load, LoadOutcome } from './send-requests.ts';
 
 const SMALL_FILE = Buffer.alloc(4 * 1024, 'x');
@@ -40,7 +39,6 @@ const PHASES: readonly Phase[] = [
 
 /**
  * Measures the service on this machine:
- * - how long it takes to start;
  * - what each route of the file API needs of AWS in the normal case: calls, sequential calls and capacity units;
  * - how fast it answers one client and sixteen simultaneous ones, and how much processor time clients, service and engine need for a
  *   request;
@@ -49,10 +47,7 @@ const PHASES: readonly Phase[] = [
 export function benchRequests(): Promise<Measurement[]> {
   return withLocalService(async (service) => {
     const ownKeys = await Promise.all(Array.from({ length: CLIENTS }, () => newKey(service)));
-    const measurements: Measurement[] = [
-      { metric: 'start of the service', value: service.startedInMs / 1_000, unit: 's' },
-      ...(await costs(service)),
-    ];
+    const measurements = await costs(service);
     for (const phase of PHASES) {
       const keys = phase.hasOneAccount ? Array.from({ length: phase.clients }, () => service.key) : ownKeys;
       measurements.push(...(await throughput(phase, { baseUrl: service.urls.base_url, keys, request: phase.request })));
@@ -75,8 +70,10 @@ async function costs(service: BenchedService): Promise<Measurement[]> {
     if (answer.status >= 300) throw new Error(`${name} was answered ${answer.status}`);
     const { calls, rounds, readUnits, writeUnits } = front.meter.since(mark);
     const values = { calls: calls.length, rounds, 'write units': writeUnits, 'read units': readUnits };
-    const columns = COST_COLUMNS.map((unit) => ({ metric: `${name}: ${unit}`, value: values[unit], unit }));
-    measured.set(name, columns);
+    measured.set(
+      name,
+      Object.entries(values).map(([unit, value]) => ({ metric: name, value, unit })),
+    );
     return answer;
   };
   // Each request is sent twice, because the first calls of a new function also read values that it then caches. The second results replace
@@ -119,9 +116,9 @@ async function throughput({ name, seconds }: Phase, load: Omit<Load, 'seconds'>)
     const elapsedSeconds = (performance.now() - start) / 1_000;
     const cpuMilliseconds = useOfProcesses().cpuMilliseconds - before.cpuMilliseconds;
     return [
-      { metric: `${name}: rate`, value: times.length / elapsedSeconds, unit: 'requests/s' },
-      { metric: `${name}: median`, value: median(times), unit: 'ms' },
-      { metric: `${name}: processor time of a request`, value: cpuMilliseconds / times.length, unit: 'ms' },
+      { metric: name, value: times.length / elapsedSeconds, unit: 'requests/s' },
+      { metric: name, value: median(times), unit: 'ms (median)' },
+      { metric: name, value: cpuMilliseconds / times.length, unit: 'ms of CPU each' },
     ];
   } finally {
     clients.kill();

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import type { Measurement } from './measurement.ts';
+import { type Measurement, toTable } from './measurement.ts';
 
-/** `bench/results.json`: the last run that was recorded. The README, `docs/measured.md` and `docs/growth.svg` are made from it. */
-export interface Results {
+/** `bench/results.json`: the last run that was recorded. A table of docs/performance.md shows it. */
+interface Results {
   /** ISO 8601. */
   readonly recordedAt: string;
   readonly machine: {
@@ -20,8 +20,11 @@ export interface Results {
 
 const FILE = join(import.meta.dirname, 'results.json');
 
-export function readResults(): Results {
-  return JSON.parse(readFileSync(FILE, 'utf8')) as Results;
+/** What docs/performance.md shows. */
+export function resultsTable(): string {
+  const { recordedAt, machine, seconds, measurements } = JSON.parse(readFileSync(FILE, 'utf8')) as Results;
+  const { processor, processors, node, load } = machine;
+  return `Measured on ${recordedAt.slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes, on one machine for clients, service, database and storage: ${processors} × ${processor}, Node ${node}, load ${load} before the run.\n\n${toTable(measurements)}`;
 }
 
 export function writeResults(results: Results): void {
@@ -32,16 +35,4 @@ export function describeMachine(): Results['machine'] {
   const [first, ...others] = cpus();
   const load = Number((loadavg()[0] ?? 0).toFixed(1));
   return { processor: first?.model.trim() ?? '', processors: 1 + others.length, node: process.version, load };
-}
-
-/** What a request uses of AWS: the columns of a table. The metrics are called `<request>: <column>`. */
-export const COST_COLUMNS = ['calls', 'rounds', 'write units', 'read units'] as const;
-
-/** What grows with the number of files of an account. */
-export const GROWING = ['first page', 'last page', 'search for a few files'] as const;
-export const FILE_COUNTS = [100, 1_000, 10_000, 100_000, 1_000_000] as const;
-
-/** The name of the metric for the time at one point of the growth. For the read units, `: read units` is appended to the name. */
-export function growthMetric(what: (typeof GROWING)[number], count: number): string {
-  return `${what}, of ${count.toLocaleString('en-US')} files`;
 }

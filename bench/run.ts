@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { benchFunctions } from './functions.ts';
-import { benchGrowth } from './growth.ts';
-import { linesOf, type Measurement, toTable } from './measurement.ts';
+import { type Measurement, toTable } from './measurement.ts';
 import { benchRequests } from './requests.ts';
 import { describeMachine, writeResults } from './results.ts';
-import { benchStreamingMemory } from './streaming-memory.ts';
-import { benchStreamingRate } from './streaming-rate.ts';
-import { benchUploadForm } from './upload-form.ts';
+import { benchStart } from './start.ts';
+import { benchStreaming } from './streaming.ts';
 
 /**
  * `npm run bench`, or `npm run bench -- <name>…` for some benchmarks: measures what the service needs of memory, AWS and
@@ -15,22 +13,20 @@ import { benchUploadForm } from './upload-form.ts';
  *
  * The script in package.json gives Node the options that `npm start` has.
  *
- * `--json` prints one object a line: metric, value, unit. `--record` writes `bench/results.json`, and the documents that show it.
+ * `--record` writes `bench/results.json`, and the page that shows it.
  */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   // This one runs first, because it measures the memory of all processes, and this process keeps the memory that other benchmarks
   // take.
   requests: benchRequests,
+  start: benchStart,
   functions: benchFunctions,
-  'upload-form': benchUploadForm,
-  'streaming-memory': benchStreamingMemory,
-  'streaming-rate': benchStreamingRate,
-  growth: benchGrowth,
+  streaming: benchStreaming,
 };
 
 const options = process.argv.slice(2);
 const names = options.filter((option) => !option.startsWith('--'));
-const unknown = options.filter((option) => !['--json', '--record', ...Object.keys(BENCHMARKS)].includes(option));
+const unknown = options.filter((option) => !['--record', ...Object.keys(BENCHMARKS)].includes(option));
 if (unknown.length > 0) {
   throw new Error(`unknown: ${unknown.join(' ')}; benchmarks are ${Object.keys(BENCHMARKS).join(', ')}`);
 }
@@ -46,11 +42,7 @@ for (const name of names.length > 0 ? names : Object.keys(BENCHMARKS)) {
   console.error(`${name}: ${Math.round((performance.now() - begunAt) / 1_000)} s`);
 }
 const seconds = Math.round((performance.now() - startedAt) / 1_000);
-if (options.includes('--json')) {
-  for (const line of measurements.flatMap(linesOf)) console.log(JSON.stringify(line));
-} else {
-  console.log(toTable(measurements));
-}
+console.log(toTable(measurements));
 if (isRecorded) {
   writeResults({ recordedAt: new Date().toISOString(), machine, seconds, measurements });
   execFileSync(process.execPath, [join(import.meta.dirname, '../docs/generate.ts')], { stdio: 'inherit' });

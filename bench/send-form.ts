@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parentPort } from 'node:worker_threads';
+import { retryOn503 } from '../test/support/lanes.ts';
 
 /** A client in a thread of its own, because the servers that it measures run in the main thread. */
 
@@ -27,7 +28,13 @@ parentPort?.on('message', (sending: Sending) => {
   );
 });
 
-async function send({ url, authorization, fileBytes }: Sending): Promise<void> {
+/** On a machine that is busy with other work, the service may answer 503; then the form is sent again. */
+async function send(sending: Sending): Promise<void> {
+  const { status, body } = await retryOn503(() => sendOnce(sending));
+  if (status !== 201) throw new Error(`${sending.url} answered ${status} ${body}`);
+}
+
+async function sendOnce({ url, authorization, fileBytes }: Sending): Promise<{ status: number; body: string }> {
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request(url, {
     method: 'POST',
@@ -45,6 +52,5 @@ async function send({ url, authorization, fileBytes }: Sending): Promise<void> {
   }
   sent.end(TAIL);
   const answer = await answered;
-  const body = await text(answer);
-  if (answer.statusCode !== 201) throw new Error(`${url} answered ${answer.statusCode} ${body}`);
+  return { status: answer.statusCode ?? 0, body: await text(answer) };
 }

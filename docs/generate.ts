@@ -6,21 +6,17 @@ import { openApiDocument } from '../shared/contract/document.ts';
 import { forPrograms } from '../shared/contract/for-programs.ts';
 import { readLimits } from '../shared/contract/limits.ts';
 import { unnamedBreaks } from './breaks.ts';
-import { growthChart } from './measured/growth-chart.ts';
-import { measuredPage } from './measured/measured-tables.ts';
 import { brokenReferences, DOCUMENTS } from './references.ts';
 import { fillTables } from './tables.ts';
 
 /**
  * Writes the parts of the documents that come from the code: the tables between marks, the pages that are generated whole, the OpenAPI
- * document, and the types of the TypeScript client. `npm run generate` also records the use of AWS.
+ * document, and the types of the TypeScript client.
  *
  * With `--check` it writes nothing. It fails when one of these parts is out of date, when a document refers to a file, heading or
  * test that does not exist, or when the changelog does not name a change that may break clients of the API.
  */
 const ROOT = join(import.meta.dirname, '..');
-const MEASURED = join(import.meta.dirname, 'measured.md');
-const GROWTH = join(import.meta.dirname, 'growth.svg');
 const OPENAPI = join(import.meta.dirname, 'openapi.json');
 const RELEASED = join(import.meta.dirname, 'openapi-released.json');
 const CHANGELOG = join(import.meta.dirname, 'changelog.md');
@@ -33,8 +29,6 @@ const filled = Object.fromEntries(
 );
 const pages = {
   ...filled,
-  [MEASURED]: measuredPage(),
-  [GROWTH]: growthChart(),
   [OPENAPI]: `${JSON.stringify(document, null, 2)}\n`,
   [FOR_PROGRAMS]: forPrograms(Object.values(ROUTES), readLimits({})),
   [CLIENT_TYPES]: clientTypes(document),

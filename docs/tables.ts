@@ -1,3 +1,4 @@
+import { resultsTable } from '../bench/results.ts';
 import { ROUTES } from '../functions/routes.ts';
 import { BACKGROUND_ENTRIES, UNKNOWN_ROUTE_ENTRY, UPLOAD_STREAM_ENTRY } from '../infra/bundle/entries.ts';
 import { ALARMS } from '../infra/operations/alarm-list.ts';
@@ -10,17 +11,6 @@ import type { Route } from '../shared/route.ts';
 import { TABLES, type TableDefinition, type TableName } from '../shared/tables.ts';
 import { SOAK_OPTIONS } from '../test/support/soak-options.ts';
 import { LAYOUT_VERSION, ROW_SHAPES } from './architecture/row-shapes.ts';
-import {
-  basis,
-  costsByAmount,
-  costsOfIdleMonth,
-  costsOfRequests,
-  costsOfWorstDays,
-  costsOfWorstSearches,
-  type Table,
-  worstSearch,
-} from './costs/cost-tables.ts';
-import { assumed, fullFirst, quotas, rates, stored, sweeps, together } from './scale/scale-tables.ts';
 import { LOOKS, PAGES, screenshotFile } from './screenshots/pages.ts';
 
 /** The tables of the API's page and of the screenshots, each made from the object that the code itself reads, so that no figure is typed by hand. */
@@ -58,7 +48,7 @@ const TABLES_OF_API: Readonly<Record<string, () => string>> = {
       Object.entries(CONFIGURABLE_LIMITS).map(([name, limit]) => [
         `\`${name}\``,
         limit.default.toLocaleString('en-US'),
-        name === 'FILE_COUNT_LIMIT' ? `${limit.meaning}. ${worstSearch()}` : limit.meaning,
+        limit.meaning,
       ]),
     ),
 };
@@ -94,22 +84,6 @@ const TABLES_OF_OPERATION: Readonly<Record<string, () => string>> = {
         ttl === undefined ? 'none' : code(ttl),
       ]),
     ),
-  costs: () => `${numbers(costsOfRequests())}\n\n${basis()}`,
-  idle: () => numbers(costsOfIdleMonth()),
-  searches: () => numbers(costsOfWorstSearches()),
-  worst: () => numbers(costsOfWorstDays()),
-  amounts: () => numbers(costsByAmount()),
-};
-
-/** The tables of docs/scale.md. */
-const TABLES_OF_SCALE: Readonly<Record<string, () => string>> = {
-  scaleBasis: assumed,
-  scaleBounds: () => numbers(fullFirst()),
-  scaleRates: () => numbers(rates()),
-  scaleStored: () => numbers(stored()),
-  scaleSweeps: () => numbers(sweeps()),
-  scaleTogether: together,
-  scaleQuotas: () => numbers(quotas()),
 };
 
 /** The table of test/README.md. */
@@ -181,7 +155,7 @@ function rowsOf(name: TableName): string {
 export const TABLES_OF_DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...TABLES_OF_API,
   ...TABLES_OF_OPERATION,
-  ...TABLES_OF_SCALE,
+  measured: resultsTable,
   ...TABLES_OF_TESTS,
   ...TABLES_OF_ALARMS,
   ...TABLES_OF_ARCHITECTURE,
@@ -194,8 +168,6 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
-
-const numbers = ({ head, rows }: Table) => table(head, rows);
 
 /**
  * A document with every `<!-- table: name -->` … `<!-- end -->` block filled in again.

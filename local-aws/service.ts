@@ -27,7 +27,6 @@ import { loadAssembly, type Template } from './template/assembly.ts';
 import { type Resource, resolveDeployment } from './template/deployment.ts';
 
 export type { Fault, FaultHandle, FaultSubject } from './aws-front/faults.ts';
-export type { MeteredCall } from './aws-front/meter.ts';
 export type { Exchange } from './cloudfront/serve-request.ts';
 export type { Template, TemplateResource } from './template/assembly.ts';
 

@@ -21,8 +21,8 @@ export interface Route extends RouteContract {
 /**
  * The memory of a route, in MB. It decides the share of a processor: 1,769 MB give a whole processor, and JavaScript uses no more than one.
  *
- * A details request takes about 2 ms of a processor (`npm run bench -- functions`) and, by our estimate, waits 10 ms for DynamoDB. So a
- * million of these requests cost, by memory:
+ * A details request takes about 2 ms of a processor and, by our estimate, waits 10 ms for DynamoDB. So a million of these requests cost, by
+ * memory:
  *
  *     256 MB    24 ms each    $0.08
  *     512 MB    17 ms each    $0.11

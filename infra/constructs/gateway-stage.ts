@@ -23,7 +23,7 @@ interface Throttle {
  * an account share a limit: 10,000 requests per second, or 2,500 in newer Regions. The sum of the throttles of the routes is below both.
  * The catch-alls for unknown paths and methods are not counted in the sum.
  */
-export const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
+const THROTTLES: Readonly<Record<RateClass, Throttle>> = {
   uploads: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },
   lists: { throttlingRateLimit: 300, throttlingBurstLimit: 150 },
   requests: { throttlingRateLimit: 100, throttlingBurstLimit: 50 },

@@ -248,7 +248,7 @@ export const SETTINGS: Readonly<Record<keyof StageSettings, { readonly values: s
   sweepers: {
     values: `1 (default) to ${SHARDS}`,
     meaning:
-      'How many sweepers run every minute and share the work. [How far it scales](scale.md) says when you need more than one',
+      'How many sweepers run every minute and share the work. [How far it scales](performance.md#how-far-it-scales) says when you need more than one',
   },
   reservesConcurrency: {
     values: '`true` (default), `false`',

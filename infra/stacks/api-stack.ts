@@ -172,7 +172,8 @@ export class ApiStack extends Stack {
       targets: [new targets.LambdaFunction(completeArrived)],
     });
     // A sweep with much work stops by its own budget well before its time-out. A failed sweep is not retried, because the next
-    // one does the same within a minute. With a whole processor it does three times as much as with 512 MB (docs/scale.md).
+    // one does the same within a minute. With a whole processor it does three times as much as with 512 MB
+    // (decision 0045).
     const sweep = this.service('sweep', BACKGROUND_NEEDS.sweep, WHOLE_PROCESSOR_MB, 55, {
       failedEvents: { queue, retryAttempts: 0, maxAgeSeconds: 60 },
       // Uploads that use up the account's concurrency must not block the sweeper, which frees their space. Two executions are enough for

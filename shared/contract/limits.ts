@@ -23,7 +23,7 @@ export const CONFIGURABLE_LIMITS = {
     meaning: 'Storage of one account, in bytes',
   },
   FILE_COUNT_LIMIT: {
-    // The cost of a search grows with the number of files: docs/costs computes what it is at worst.
+    // The cost of a search grows with the number of files: docs/performance.md says what it is at worst.
     default: 100_000,
     min: 1,
     // The rows of an account are in one partition of the table, of at most 10 GB: a row, its copy in the index, and its part of a seal take

@@ -67,21 +67,7 @@ async function newSession(accountId: string): Promise<{ token: string; session: 
 
 type NewKey = Parameters<ApiKeyStore['add']>[0];
 
-/** Writes the rows of an account's API keys with these names, without changing `key_count`. */
-export async function writeKeys(
-  dynamoDb: DynamoDBClient,
-  table: string,
-  { accountId, names }: { readonly accountId: string; readonly names: readonly string[] },
-): Promise<void> {
-  for (const name of names) {
-    const rows = keyRows((await newKey(accountId, name)).stored).map((row) => ({
-      PutRequest: { Item: marshall(row) },
-    }));
-    await dynamoDb.send(new BatchWriteItemCommand({ RequestItems: { [table]: rows } }));
-  }
-}
-
-async function newKey(accountId: string, name = 'test'): Promise<{ key: string; stored: NewKey }> {
+async function newKey(accountId: string): Promise<{ key: string; stored: NewKey }> {
   const keys: NewKey[] = [];
   const store: Pick<ApiKeyStore, 'add'> = {
     add: async (key) => {
@@ -89,7 +75,7 @@ async function newKey(accountId: string, name = 'test'): Promise<{ key: string; 
       return 'added';
     },
   };
-  const request = { accountId, name, kind: 'test', deadlineAt: Number.POSITIVE_INFINITY } as const;
+  const request = { accountId, name: 'test', kind: 'test', deadlineAt: Number.POSITIVE_INFINITY } as const;
   const { key } = await createApiKey(store as ApiKeyStore, request);
   return { key, stored: keys[0] as NewKey };
 }
