@@ -85,8 +85,9 @@ export const EDGE_FUNCTIONS: Readonly<Record<string, Target>> = {
       for (const name of ['x-origin-secret', 'x-api-key', 'x-http-method-override']) expect(sent.has(name)).toBe(false);
       if (selectedOriginId !== undefined)
         expect([selectedOriginId, method, path]).toEqual(['upload-stream', 'POST', '/api/v1/files']);
-      // What one edge lets pass, the edge lets pass again, unless it is one of the files that it has found.
-      if (!/^\/(dashboard|assets)/.test(path))
+      // What the edge lets pass, it lets pass again, except for two kinds of files: their paths in the bucket are not those that viewers
+      // ask for.
+      if (!/^\/(assets\/[\w.-]+|texts\/llms\.txt)$/.test(path))
         expect(APP.run(viewerRequestEvent(method, path, headers)).result).toMatchObject({ uri: path });
     },
   },
@@ -120,6 +121,9 @@ export const EDGE_FUNCTIONS: Readonly<Record<string, Target>> = {
       expect(passed.path).toMatch(/^\/uploads\/[0-9A-Za-z]{22,64}$/);
       expect(passed.method).toMatch(/^(GET|HEAD)$/);
       expect(Object.keys((result as FunctionRequest).querystring)).toEqual([]);
+      expect(CDN_REQUEST.run(viewerRequestEvent(method, passed.path, headers)).result).toMatchObject({
+        uri: passed.path,
+      });
     },
   },
 
