@@ -111,7 +111,7 @@ export default defineConfig({
           name: 'modules',
           include: MODULE_TESTS,
           isolate: false,
-          setupFiles: ['own-ports', 'same-environment', 'fresh-modules', 'compare-buffers', 'fixed-seed'].map(
+          setupFiles: ['own-ports', 'same-environment', 'fresh-modules', 'compare-buffers', 'seed'].map(
             (name) => `test/support/${name}.ts`,
           ),
         },
@@ -123,10 +123,10 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...MODULE_TESTS, ...FUZZ_TESTS],
           isolate: false,
-          setupFiles: ['own-ports', 'same-environment', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
+          setupFiles: ['own-ports', 'same-environment', 'seed'].map((name) => `test/support/${name}.ts`),
         },
       },
-      { test: { ...COMMON, name: 'fuzz', include: FUZZ_TESTS, setupFiles: ['test/support/fixed-seed.ts'] } },
+      { test: { ...COMMON, name: 'fuzz', include: FUZZ_TESTS, setupFiles: ['test/support/seed.ts'] } },
     ],
   },
 });

@@ -36,7 +36,7 @@ const PLANTED_TESTS = 'test/shared/histories/planted.soak.ts';
 const SOAK = {
   ...COMMON,
   env: { THOROUGH: 'yes' },
-  setupFiles: ['own-ports', 'fixed-seed'].map((name) => `test/support/${name}.ts`),
+  setupFiles: ['own-ports', 'seed'].map((name) => `test/support/${name}.ts`),
   testTimeout: 30 * 60_000,
 };
 

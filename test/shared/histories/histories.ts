@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { Run } from './history.ts';
-import { printedSeed } from './seed.ts';
 import { applyFault, world } from './started.ts';
 import { type History, history } from './steps.ts';
 
@@ -31,16 +30,13 @@ async function runHistory(one: History): Promise<ReadonlySet<string>> {
  * hour, so the first one is printed at once.
  */
 export async function expectAgreement(numRuns: number): Promise<void> {
-  const seed = printedSeed(`${numRuns} histories`);
   let [agreed, hasFailed] = [0, false];
   const answers = new Set<string>();
   const property = fc.asyncProperty(history, async (one) => {
     try {
       for (const answer of await runHistory(one)) answers.add(answer);
     } catch (error) {
-      if (!hasFailed) {
-        console.log(`history ${agreed + 1} disagrees, and is made shorter:\n${error}`);
-      }
+      if (!hasFailed) console.log(`history ${agreed + 1} disagrees, and is made shorter:\n${error}`);
       hasFailed = true;
       throw error;
     }
@@ -48,14 +44,14 @@ export async function expectAgreement(numRuns: number): Promise<void> {
     agreed++;
     if (agreed % PROGRESS === 0) console.log(`${agreed} histories agree`);
   });
-  await fc.assert(property, { numRuns, seed });
+  await fc.assert(property, { numRuns });
   expect([...answers]).toEqual(expect.arrayContaining(numRuns < MANY ? [] : HAPPENS));
 }
 
 /** @returns the first history that fails, and what it finds; undefined when none fails. */
 export async function findDisagreement(numRuns: number): Promise<{ by: string; message: string } | undefined> {
   const property = fc.asyncProperty(history, async (one) => void (await runHistory(one)));
-  const checked = await fc.check(property, { numRuns, seed: printedSeed(`${numRuns} histories`), endOnFailure: true });
+  const checked = await fc.check(property, { numRuns, endOnFailure: true });
   const { message } = (checked.errorInstance as Error | null) ?? {};
   return message === undefined ? undefined : { by: `history ${checked.numRuns} of seed ${checked.seed}`, message };
 }
