@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parentPort } from 'node:worker_threads';
-import { retryOn503 } from '../test/support/lanes.ts';
+import { retryWhileBusy } from '../test/support/lanes.ts';
 
 /** A client in a thread of its own, because the servers that it measures run in the main thread. */
 
@@ -30,7 +30,7 @@ parentPort?.on('message', (sending: Sending) => {
 
 /** On a machine that is busy with other work, the service may answer 503; then the form is sent again. */
 async function send(sending: Sending): Promise<void> {
-  const { status, body } = await retryOn503(() => sendOnce(sending));
+  const { status, body } = await retryWhileBusy(() => sendOnce(sending));
   if (status !== 201) throw new Error(`${sending.url} answered ${status} ${body}`);
 }
 

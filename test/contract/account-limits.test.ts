@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANES, type Lane } from '../../shared/metrics.ts';
 import type { Answer } from '../support/client.ts';
 import { FORM, filePart } from '../support/forms.ts';
-import { askForTicket, complete, put, retryOn503, uploadStreaming, uploadThrough } from '../support/lanes.ts';
+import { askForTicket, complete, put, retryWhileBusy, uploadStreaming, uploadThrough } from '../support/lanes.ts';
 import { keepFromMidnight, untilMidnightMs } from '../support/midnight.ts';
 import { type Operator, operatorOf } from '../support/operator.ts';
 import { rawRequest, sendAndDisconnect } from '../support/raw-http.ts';
@@ -40,7 +40,7 @@ afterAll(async () => {
 const outcome = ({ status, body }: Answer) => [status, body.error];
 const statuses = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status).sort();
 const remove = ({ byKey }: TestAccount, { body }: Answer) =>
-  retryOn503(() => byKey.request('DELETE', `/files/${String(body.id)}`));
+  retryWhileBusy(() => byKey.request('DELETE', `/files/${String(body.id)}`));
 const bytes = (count: number) => Buffer.alloc(count, 'x');
 
 async function fill(account: TestAccount, files = FILES): Promise<Answer[]> {
@@ -160,7 +160,7 @@ describe('contract: file count', () => {
     await fill(account, FILES - 1);
     const tickets = [await askForTicket(account.byKey, 'a', 1), await askForTicket(account.byKey, 'b', 1)];
     for (const { body } of tickets) expect(await put(body, 'x')).toBe(200);
-    const answers = await Promise.all(tickets.map(({ body }) => retryOn503(() => complete(account.byKey, body))));
+    const answers = await Promise.all(tickets.map(({ body }) => retryWhileBusy(() => complete(account.byKey, body))));
     expect(statuses(answers)).toEqual([201, 403]);
     await service.deliverEvents();
     await expectUsage(account, FILES, FILES);

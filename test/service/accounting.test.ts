@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { LANES, type Lane } from '../../shared/metrics.ts';
 import { readBooks } from '../support/books.ts';
 import type { Answer } from '../support/client.ts';
-import { askForTicket, complete, put, retryOn503, uploadThrough } from '../support/lanes.ts';
+import { askForTicket, complete, put, retryWhileBusy, uploadThrough } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
 import { startTestService, type TestAccount } from '../support/service.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -73,7 +73,7 @@ async function sweepLeftovers(): Promise<void> {
   await operator.sweep();
 }
 
-const remove = ({ byKey }: TestAccount, id: unknown) => retryOn503(() => byKey.request('DELETE', `/files/${id}`));
+const remove = ({ byKey }: TestAccount, id: unknown) => retryWhileBusy(() => byKey.request('DELETE', `/files/${id}`));
 
 /** Makes every third transaction conflict, as can happen at AWS and never does in the engines. */
 async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -106,7 +106,7 @@ describe('with a conflict in a third of the transactions', () => {
   test(`exactly the ${ROOM} tickets that fit are issued when ${RACERS} are requested at the same time`, async () => {
     const account = await service.newAccount();
     const answers = await withConflicts(() =>
-      race(RACERS, (name) => retryOn503(() => askForTicket(account.byKey, name, SIZE))),
+      race(RACERS, (name) => retryWhileBusy(() => askForTicket(account.byKey, name, SIZE))),
     );
     expect(tally(answers)).toEqual({ 202: ROOM, '403 storage_limit_exceeded': RACERS - ROOM });
     const reserved = { storage_used_bytes: ROOM * SIZE, file_count: 0 };
@@ -151,14 +151,14 @@ describe('with a conflict in a third of the transactions', () => {
     const account = await service.newAccount();
     const outcomes = await withConflicts(() =>
       race(4, async (name) => {
-        const { body: ticket } = await retryOn503(() => askForTicket(account.byKey, name, SIZE));
+        const { body: ticket } = await retryWhileBusy(() => askForTicket(account.byKey, name, SIZE));
         expect(await put(ticket, CONTENT)).toBe(200);
         // Cancelled, it is no file; complete, it is a file, which is deleted.
         const cancelThenDelete = async () => [
-          (await retryOn503(() => account.byKey.request('DELETE', `/uploads/${ticket.id}`))).status,
-          (await retryOn503(() => account.byKey.request('DELETE', `/files/${ticket.id}`))).status,
+          (await retryWhileBusy(() => account.byKey.request('DELETE', `/uploads/${ticket.id}`))).status,
+          (await retryWhileBusy(() => account.byKey.request('DELETE', `/files/${ticket.id}`))).status,
         ];
-        return Promise.all([cancelThenDelete(), retryOn503(() => complete(account.byKey, ticket))]);
+        return Promise.all([cancelThenDelete(), retryWhileBusy(() => complete(account.byKey, ticket))]);
       }),
     );
     for (const [ends, { status }] of outcomes) {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../local-aws/service.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
-import { askForTicket, complete, put, retryOn503, uploadStreaming } from '../support/lanes.ts';
+import { askForTicket, complete, put, retryWhileBusy, uploadStreaming } from '../support/lanes.ts';
 import { operatorOf } from '../support/operator.ts';
 import { rawRequest, sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestAccount } from '../support/service.ts';
@@ -36,7 +36,7 @@ async function uploadDirectly({ byKey }: TestAccount, text: string): Promise<voi
   const { body: ticket } = await askForTicket(byKey, 'a.txt', text.length);
   expect(await put(ticket, text)).toBe(200);
   // The event of the bucket may be at work on it.
-  expect((await retryOn503(() => complete(byKey, ticket))).status).toBe(201);
+  expect((await retryWhileBusy(() => complete(byKey, ticket))).status).toBe(201);
   expect((await complete(byKey, ticket)).status).toBe(201);
   await service.invoker.idle();
 }

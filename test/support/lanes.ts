@@ -8,16 +8,19 @@ export interface Ticket {
 }
 
 /**
- * Repeats a request while the answer is 503, ten times at most, as the contract expects of clients: on a machine that is busy with other
- * tests, a call to an engine may take longer than the service waits.
+ * Repeats a request while the answer is 503 or 504, ten times at most, as the contract expects of clients: on a machine that is busy with
+ * other tests, a call to an engine may take longer than the service waits.
  */
-export async function retryOn503<Given extends { readonly status: number }>(ask: () => Promise<Given>): Promise<Given> {
+export async function retryWhileBusy<Given extends { readonly status: number }>(
+  ask: () => Promise<Given>,
+): Promise<Given> {
   for (let tries = 1; ; tries++) {
     const answer = await ask();
-    if (answer.status !== 503 || tries === TRIES_MAX) return answer;
+    if (!BUSY.has(answer.status) || tries === TRIES_MAX) return answer;
   }
 }
 
+const BUSY = new Set([503, 504]);
 const TRIES_MAX = 10;
 
 type Uploader = Pick<TestAccount, 'byKey'>;
@@ -68,11 +71,11 @@ export function complete(byKey: Client, { id }: Pick<Ticket, 'id'>): Promise<Ans
  * @throws Error when the PUT to S3 fails.
  */
 export async function uploadThrough(lane: Lane, account: Uploader, name: string, content: Content): Promise<Answer> {
-  if (lane === 'inline') return retryOn503(() => account.byKey.upload(name, content));
-  if (lane === 'streaming') return retryOn503(() => uploadStreaming(account, name, content));
-  const ticket = await retryOn503(() => askForTicket(account.byKey, name, content.length));
+  if (lane === 'inline') return retryWhileBusy(() => account.byKey.upload(name, content));
+  if (lane === 'streaming') return retryWhileBusy(() => uploadStreaming(account, name, content));
+  const ticket = await retryWhileBusy(() => askForTicket(account.byKey, name, content.length));
   if (ticket.status !== 202) return ticket as unknown as Answer;
   const status = await put(ticket.body, content);
   if (status !== 200) throw new Error(`the PUT of ${name} was answered ${status}`);
-  return retryOn503(() => complete(account.byKey, ticket.body));
+  return retryWhileBusy(() => complete(account.byKey, ticket.body));
 }
