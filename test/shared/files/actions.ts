@@ -142,7 +142,7 @@ export async function uploadDirectly(
 }
 
 export function sweepAt({ stores }: Service, now: number): Promise<SweepReport> {
-  return sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() + 60_000 } });
+  return sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() + HOUR_MS } });
 }
 
 /** Sweeps at a time when all work that has begun by now is overdue, also work that a dead sweeper has taken. */
