@@ -74,9 +74,14 @@ export async function visit(browser: Browser, { isFirst = false, ...options }: V
   page.setDefaultTimeout(120_000);
   const problems: string[] = [];
   const hosts = new Set<string>();
-  page.on('pageerror', (error) => problems.push(String(error)));
+  const fail = (problem: string) => {
+    problems.push(problem);
+    // What waits for the page fails at once, and says why.
+    void page.close({ reason: `there was an error in the browser: ${problem}` });
+  };
+  page.on('pageerror', (error) => fail(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !FAILED_REQUEST.test(message.text())) problems.push(message.text());
+    if (message.type() === 'error' && !FAILED_REQUEST.test(message.text())) fail(message.text());
   });
   page.on('request', (request) => hosts.add(new URL(request.url()).host));
   return {
