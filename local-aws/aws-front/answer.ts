@@ -80,6 +80,10 @@ async function applyFault(
     });
     return 'cut';
   }
+  if (typeof effect === 'object' && 'answer' in effect) {
+    const { status, body } = effect.answer;
+    return { status, headers: { 'content-type': 'application/x-amz-json-1.0' }, body: JSON.stringify(body) };
+  }
   if (typeof effect === 'object') {
     const reply = await perform(call, progress);
     await ('delayMs' in effect ? setTimeout(effect.delayMs) : effect.answeredAfter.catch(() => {}));

@@ -15,6 +15,7 @@ import type { Call, ServiceName } from './protocol.ts';
  * - `delayMs`: the call is performed, and answered this many milliseconds later. Calls that were sent together then overlap for
  *   certain, so that the meter counts them as one round.
  * - `answeredAfter`: the call is performed, and answered when the promise settles.
+ * - `answer`: the answer is this, in JSON: for what a service may answer, and no other effect has.
  * - `lateBy`: the connection ends once the whole request has arrived, and the call is performed only later: after this many
  *   milliseconds, or when the promise settles. Until then the client may have tried again, succeeded, and gone on.
  */
@@ -28,6 +29,7 @@ export type FaultEffect =
   | 'cut-after'
   | { readonly delayMs: number }
   | { readonly answeredAfter: Promise<unknown> }
+  | { readonly answer: { readonly status: number; readonly body: object } }
   | { readonly lateBy: number | Promise<unknown> };
 
 /** What the predicate of a fault sees of a call. */

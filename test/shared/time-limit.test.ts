@@ -3,53 +3,45 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cached } from '../../shared/aws/cached.ts';
 import { dynamoDb } from '../../shared/aws/dynamodb.ts';
 import { briefly, checkDeadline, deadlineOf, inTime, limited, TIDYING_MS } from '../../shared/time-limit.ts';
-import { dynamoDbError, startDynamoDbProxy } from '../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../support/tables.ts';
+import { startAws } from '../support/aws.ts';
 
-const tables = await createTables(dynamoDbClient());
-const proxy = await startDynamoDbProxy();
+const { front, tables, operations } = await startAws();
 
-beforeEach(() => {
-  proxy.calls.length = 0;
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 const read = () => dynamoDb.send(new GetCommand({ TableName: tables.accounts, Key: { id: 'x' } }));
 const soon = () => Date.now() + 300;
-const oneCall = () => expect.poll(() => proxy.calls).toEqual(['GetItem']);
+const addSilence = (more: { mayNotApply?: true } = {}) => front.faults.add({ match: {}, effect: 'timeout', ...more });
+const calls = (count: number) => expect.poll(() => operations()).toEqual(Array(count).fill('GetItem'));
 const TIMEOUT = { code: 'timeout' };
 
 describe('work whose time is over', () => {
   test('has its call aborted, and begins no other, even when it catches the error', async () => {
-    proxy.setFault(() => 'timeout');
+    addSilence();
     const work = limited(soon(), async () => {
       await read().catch(() => {});
       return read();
     });
-    await oneCall();
+    await calls(1);
     vi.advanceTimersByTime(300);
     await expect(work).rejects.toMatchObject(TIMEOUT);
-    expect(proxy.calls).toEqual(['GetItem']);
+    expect(operations()).toEqual(['GetItem']);
   });
 
   test('ends the retries of the SDK as well', async () => {
     vi.useRealTimers();
     // The first is refused at once, the second is on its way when the work ends.
-    const second = Promise.withResolvers<void>();
-    proxy.setFault(() => {
-      if (proxy.calls.length === 1) return dynamoDbError('ThrottlingException');
-      second.resolve();
-      return 'timeout';
-    });
+    front.faults.add({ match: {}, effect: 'throttle', times: 1 });
+    addSilence();
     const left = await limited(Date.now() + 60_000, async () => {
       const call = read();
-      await second.promise;
+      await calls(2);
       return [call] as const;
     });
     // The promise of the SDK settles when it makes no further attempt.
     await expect(left[0]).rejects.toMatchObject(TIMEOUT);
-    expect(proxy.calls).toEqual(['GetItem', 'GetItem']);
+    expect(operations()).toEqual(['GetItem', 'GetItem']);
   });
 
   test('stops waiting', async () => {
@@ -60,14 +52,14 @@ describe('work whose time is over', () => {
 });
 
 test('calls that work leaves unfinished are aborted when it ends, and no new ones begin', async () => {
-  // The first call may be aborted before it reaches the proxy.
-  proxy.setFault(() => 'timeout', { mayNotApply: true });
+  // The first call may be aborted before it reaches the front.
+  addSilence({ mayNotApply: true });
   const later = Promise.withResolvers<void>();
   const left = await limited(soon(), async () => [read(), later.promise.then(read)] as const);
   later.resolve();
   await expect(left[0]).rejects.toMatchObject(TIMEOUT);
   await expect(left[1]).rejects.toMatchObject(TIMEOUT);
-  expect(proxy.calls.length).toBeLessThan(2);
+  expect(operations().length).toBeLessThan(2);
 });
 
 test('a read for several requests goes on when the request that began it ends', async () => {
@@ -82,15 +74,14 @@ test('a read for several requests goes on when the request that began it ends', 
 });
 
 test('work that only tidies up ends in time, and within the limit of its request', async () => {
-  proxy.setFault(() => 'timeout');
+  addSilence();
   const tidy = () => briefly(async () => void (await read()));
   const alone = tidy();
-  await oneCall();
+  await calls(1);
   vi.advanceTimersByTime(TIDYING_MS);
   await expect(alone).rejects.toMatchObject(TIMEOUT);
-  proxy.calls.length = 0;
   const inRequest = limited(soon(), tidy);
-  await oneCall();
+  await calls(2);
   vi.advanceTimersByTime(300);
   await expect(inRequest).rejects.toMatchObject(TIMEOUT);
 });

@@ -67,6 +67,7 @@ describe('a write of DynamoDB', () => {
     ['error-after', 'InternalServerError', 500, true],
     ['cut', 'TimeoutError', undefined, false],
     ['cut-after', 'TimeoutError', undefined, true],
+    [{ answer: { status: 400, body: { __type: 'com.amazonaws#Refused' } } }, 'Refused', 400, false],
   ])('a write of DynamoDB with the fault %s fails as %s', async (effect, name, status, happened) => {
     const id = randomUUID();
     const fault = inject(effect, { operation: 'PutItem' }, { times: 1 });

@@ -2,13 +2,11 @@ import { DeleteItemCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-
 import { describe, expect, test } from 'vitest';
 import { authenticateKey, createApiKey, listApiKeys, revokeApiKey } from '../../../shared/api-keys/api-key.ts';
 import { generateKey, hashKey } from '../../../shared/api-keys/key-format.ts';
-import { cancelled, dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { startAws } from '../../support/aws.ts';
 import { bePatient } from '../../support/patient-clients.ts';
-import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
+import { putAccount } from '../../support/tables.ts';
 
-const engine = dynamoDbClient();
-const tables = await createTables(engine);
-const proxy = await startDynamoDbProxy();
+const { front, engine, tables, operations } = await startAws();
 const { apiKeyStore: keys, apiKeyCredentials: credentials } = await import('../../../shared/aws/api-key-store.ts');
 bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDb);
 
@@ -64,24 +62,21 @@ describe('creating a key', () => {
     ['has a mark that turns the direction of text', 'a\u202eb'],
   ])('refuses a name that %s, and writes nothing', async (_, name) => {
     await expect(createNamed(await newAccount(), name)).rejects.toMatchObject({ code: 'invalid_request' });
-    expect(proxy.calls).toEqual([]);
+    expect(operations()).toEqual([]);
   });
 
   test('waits for other writers of the account', async () => {
     const accountId = await newAccount();
-    let conflicts = 3;
-    proxy.setFault(() => (conflicts-- > 0 ? cancelled('None', 'None', 'TransactionConflict') : undefined));
+    front.faults.add({ match: {}, effect: 'conflict', times: 3 });
     await create(accountId);
-    expect(proxy.calls).toHaveLength(4);
+    expect(operations()).toHaveLength(4);
     expect(await keyCount(accountId)).toBe(1);
   });
 
   test('makes one key when the first answer is lost', async () => {
     const accountId = await newAccount();
-    let lost = 1;
-    proxy.setFault(() => (lost-- > 0 ? 'cut-after' : undefined));
+    front.faults.add({ match: {}, effect: 'cut-after', times: 1 });
     const { key } = await create(accountId);
-    proxy.removeFault();
     expect((await listApiKeys(keys, accountId)).items).toHaveLength(1);
     expect(await authenticate(key)).toEqual({ accountId });
   });
@@ -101,17 +96,11 @@ describe('the list of keys', () => {
   test('is service_unavailable, not a shorter list, when part of it is throttled', async () => {
     const accountId = await newAccount();
     await create(accountId);
-    proxy.setFault((operation) =>
-      operation === 'BatchGetItem'
-        ? {
-            status: 200,
-            body: {
-              Responses: {},
-              UnprocessedKeys: { [tables.apiKeys]: { Keys: [{ pk: { S: 'a' }, sk: { S: 'b' } }] } },
-            },
-          }
-        : undefined,
-    );
+    const left = { [tables.apiKeys]: { Keys: [{ pk: { S: 'a' }, sk: { S: 'b' } }] } };
+    front.faults.add({
+      match: { operation: 'BatchGetItem' },
+      effect: { answer: { status: 200, body: { Responses: {}, UnprocessedKeys: left } } },
+    });
     await expect(listApiKeys(keys, accountId)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });
@@ -148,9 +137,9 @@ describe('authenticating by a key', () => {
     const { key } = await create(await newAccount());
     const costs = [];
     for (const later of [0, 1_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1]) {
-      proxy.calls.length = 0;
+      const mark = front.meter.mark();
       await authenticate(key, NOW + later);
-      costs.push(proxy.calls.join(' '));
+      costs.push(operations(mark).join(' '));
     }
     expect(costs).toEqual(['GetItem UpdateItem', 'GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem']);
   });
@@ -162,9 +151,9 @@ describe('authenticating by a key', () => {
     ['of the other kind', (key: string) => key.replace('svc_test_', 'svc_live_'), 1],
   ])('a key %s finds no account', async (_, change, reads) => {
     const { key } = await create(await newAccount());
-    proxy.calls.length = 0;
+    const mark = front.meter.mark();
     expect(await authenticate(change(key))).toBeUndefined();
-    expect(proxy.calls).toHaveLength(reads);
+    expect(operations(mark)).toHaveLength(reads);
   });
 
   test('does not note the use of a key that was revoked meanwhile, because that write would bring the key back', async () => {
@@ -179,13 +168,10 @@ describe('authenticating by a key', () => {
     expect(await authenticate(key)).toBeUndefined();
   });
 
-  test.each<[string, ProxyFault]>([['conflicts with a revocation', dynamoDbError('TransactionConflictException')]])(
-    'succeeds when the write that notes its use %s',
-    async (_, fault) => {
-      const accountId = await newAccount();
-      const { key } = await create(accountId);
-      proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));
-      expect(await authenticate(key)).toEqual({ accountId });
-    },
-  );
+  test('succeeds when the write that notes its use conflicts with a revocation', async () => {
+    const accountId = await newAccount();
+    const { key } = await create(accountId);
+    front.faults.add({ match: { operation: 'UpdateItem' }, effect: 'conflict' });
+    expect(await authenticate(key)).toEqual({ accountId });
+  });
 });

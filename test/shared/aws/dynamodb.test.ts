@@ -1,12 +1,9 @@
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
+import { dynamoDbError, startAws } from '../../support/aws.ts';
 
-const engine = dynamoDbClient();
-const tables = await createTables(engine);
-const proxy = await startDynamoDbProxy();
+const { front, engine, tables, operations } = await startAws();
 const { dynamoDb, dynamoDbOnce, foundItem } = await import('../../../shared/aws/dynamodb.ts');
 const { failedConditions, transact } = await import('../../../shared/aws/transactions.ts');
 
@@ -96,7 +93,7 @@ test.each([
   await expect(put('x', value)).rejects.toThrow();
   const transaction = new TransactWriteCommand({ TransactItems: [{ Put: { TableName, Item: { id: 'x', value } } }] });
   await expect(dynamoDb.send(transaction)).rejects.toThrow();
-  expect(proxy.calls).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
 test('a command that is sent twice writes the same item both times', async () => {
@@ -114,14 +111,14 @@ test('the document client silently leaves out an undefined attribute, so the typ
 
 test('after a lost connection a call is tried again, but not by the client that never retries', async () => {
   const command = new GetCommand({ TableName, Key: { id: crypto.randomUUID() } });
-  proxy.setFault(() => 'cut');
+  front.faults.add({ match: {}, effect: 'cut' });
   for (const [client, attempts] of [
     [dynamoDb, 3],
     [dynamoDbOnce, 1],
   ] as const) {
-    proxy.calls.length = 0;
+    const mark = front.meter.mark();
     await expect(client.send(command)).rejects.toMatchObject({ code: 'service_unavailable' });
-    expect(proxy.calls).toHaveLength(attempts);
+    expect(operations(mark)).toHaveLength(attempts);
   }
 });
 
@@ -131,7 +128,7 @@ test.each([
   ['The request signature we calculated does not match the signature you provided.', undefined],
 ])('after a step of the clock another attempt may succeed, unlike with a wrong key: %s', async (Message, code) => {
   const command = new GetCommand({ TableName, Key: { id: crypto.randomUUID() } });
-  proxy.setFault(() => dynamoDbError('InvalidSignatureException', { Message }));
+  front.faults.add({ match: {}, effect: dynamoDbError('InvalidSignatureException', { Message }) });
   for (const client of [dynamoDb, dynamoDbOnce]) {
     const error = await client.send(command).catch((thrown) => thrown);
     expect([error.code, (error.cause ?? error).name]).toEqual([code, 'InvalidSignatureException']);

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ROW_SHAPES, type RowShape } from '../../../docs/architecture/row-shapes.ts';
 import { firstEndOf, newTicketId, type StoredFile, type Ticket } from '../../../shared/files/file.ts';
 import { shardOf } from '../../../shared/files/shards.ts';
-import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
+import { startAws } from '../../support/aws.ts';
 
 /**
  * Every kind of row that the stores write, as DynamoDB holds it: read with a plain client, attribute by attribute with its type. Rows
@@ -14,9 +13,7 @@ import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 type Row = Record<string, AttributeValue>;
 
-const engine = dynamoDbClient();
-const tables = await createTables(engine);
-await startDynamoDbProxy();
+const { engine, tables } = await startAws();
 process.env.UPLOADS_BUCKET = 'files';
 const { accountStore: accounts } = await import('../../../shared/aws/account-store.ts');
 const { administrationStore: administration, keyMarkStore: keyMarks } = await import(

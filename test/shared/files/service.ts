@@ -1,19 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, inject } from 'vitest';
-import { type AwsFrontOptions, startAwsFront } from '../../../local-aws/aws-front/aws-front.ts';
-import { credentialsOf } from '../../../local-aws/aws-front/principals.ts';
+import type { AwsFrontOptions } from '../../../local-aws/aws-front/aws-front.ts';
 import { ALL_SHARDS, rangeOf } from '../../../shared/files/shards.ts';
+import { startAws } from '../../support/aws.ts';
 import { bePatient } from '../../support/patient-clients.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
 
 export const BUCKET = 'files';
 /**
- * Loads the product's stores on real engines, for one test file: the database, and the AWS front before it.
- * The front is also the S3 server; it counts calls and injects faults. Call it once in a test file; it ends with the file.
+ * Loads the product's stores on the local AWS, for one test file.
  * @param options.hasTimeLimits  true to keep the product's time limits of calls, for tests in which a call gets no answer.
  * @param options.front  more options of the front.
  */
@@ -24,37 +17,8 @@ export async function startService({
   hasTimeLimits?: boolean;
   front?: Partial<AwsFrontOptions>;
 } = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'files-'));
-  const credentials = credentialsOf(randomUUID());
-  const everything = {
-    Version: '2012-10-17' as const,
-    Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }],
-  };
-  const front = await startAwsFront({
-    region: 'us-east-1',
-    accountId: '000000000000',
-    dataDir,
-    buckets: [{ name: BUCKET }],
-    dynamoDbEndpoint: inject('dynamoDbEndpoint'),
-    principals: [{ ...credentials, name: 'product', policies: [everything] }],
-    ...options,
-  });
-  const engine = dynamoDbClient();
-  const tables = await createTables(engine);
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL: front.endpoint,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_SESSION_TOKEN: credentials.sessionToken,
-    UPLOADS_BUCKET: BUCKET,
-  });
-  afterAll(async () => {
-    await front.close();
-    await rm(dataDir, { recursive: true, force: true });
-    front.faults.assertApplied();
-  });
-  // The stores read their environment when they load.
+  const { front, engine, tables, credentials } = await startAws({ buckets: [{ name: BUCKET }], ...options });
+  process.env.UPLOADS_BUCKET = BUCKET;
   const stores = await loadStores();
   if (!hasTimeLimits) {
     const { dynamoDb, dynamoDbOnce } = await import('../../../shared/aws/dynamodb.ts');

@@ -5,14 +5,11 @@ import { finishLogin, type LoginOutcome } from '../../../shared/login/finish-log
 import type { AllowList } from '../../../shared/login/identity.ts';
 import type { LoginProvider } from '../../../shared/login/provider.ts';
 import { startLogin } from '../../../shared/login/start-login.ts';
-import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
+import { startAws } from '../../support/aws.ts';
 import { publicKeys, sign, startForgingProvider } from './forging-provider.ts';
 
 /** Logins on real tables, with a provider that answers whatever a test wants. */
-export const engine = dynamoDbClient();
-export const tables = await createTables(engine);
-export const proxy = await startDynamoDbProxy();
+export const { front, engine, tables } = await startAws();
 export const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 export const { accountStore: accounts } = await import('../../../shared/aws/account-store.ts');
 export const forging = await startForgingProvider();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test, vi } from 'vitest';
 import { type AllowList, accountIdOf } from '../../../shared/login/identity.ts';
-import { cancelled, dynamoDbError } from '../../support/dynamodb-proxy.ts';
+import { cancelled, dynamoDbError } from '../../support/aws.ts';
 import {
   type Attempt,
   accounts,
@@ -12,8 +12,8 @@ import {
   expectRefused,
   finish,
   forging,
+  front,
   logIn,
-  proxy,
   SECONDS,
   tables,
 } from './logging-in.ts';
@@ -119,8 +119,8 @@ describe('only a person whom the operator allows can log in', () => {
   });
 
   test('an account that is suspended after we read it is refused', async () => {
-    const isSession = (operation: string) => operation === 'TransactWriteItems';
-    proxy.setFault((operation) => (isSession(operation) ? cancelled('None', 'ConditionalCheckFailed') : undefined));
+    const effect = cancelled('None', 'ConditionalCheckFailed');
+    front.faults.add({ match: { operation: 'TransactWriteItems' }, effect });
     await expectRefused(await logIn(), 'not_allowed');
   });
 });
@@ -157,7 +157,7 @@ describe('a login is unavailable when something fails, and login_failed when the
   });
 
   test('our own database is throttled', async () => {
-    proxy.setFault(() => dynamoDbError('ThrottlingException'));
+    front.faults.add({ match: {}, effect: 'throttle' });
     await expectRefused(await logIn(), 'unavailable');
   });
 });
@@ -175,10 +175,10 @@ test.each([
 });
 
 test.each([
-  ['lacks a grant', true, 'AccessDeniedException'],
-  ['is throttled', true, 'ThrottlingException'],
-] as const)('when our role %s, a login counts as failed by the service: %s', async (_, isOurFailure, name) => {
-  proxy.setFault(() => dynamoDbError(name));
+  ['lacks a grant', true, dynamoDbError('AccessDeniedException')],
+  ['is throttled', true, 'throttle'],
+] as const)('when our role %s, a login counts as failed by the service: %s', async (_, isOurFailure, effect) => {
+  front.faults.add({ match: {}, effect });
   const { refusal } = await logIn();
   expect(refusal?.isOurFailure).toBe(isOurFailure);
 });

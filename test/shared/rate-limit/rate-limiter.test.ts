@@ -3,14 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RatePolicy, rateKey, ratePolicy } from '../../../shared/rate-limit/policy.ts';
 import { admit, type RateDecision } from '../../../shared/rate-limit/rate-limiter.ts';
-import { dynamoDbError, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { startAws } from '../../support/aws.ts';
 import { bePatient } from '../../support/patient-clients.ts';
-import { createTables, dynamoDbClient } from '../../support/tables.ts';
 import { IS_THOROUGH } from '../../support/thorough.ts';
 
-const engine = dynamoDbClient();
-const tables = await createTables(engine);
-const proxy = await startDynamoDbProxy();
+const { front, engine, tables, operations } = await startAws();
 const { rateLimitStore: store } = await import('../../../shared/aws/rate-limit-store.ts');
 bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDbOnce);
 
@@ -144,24 +141,24 @@ describe('a request costs', () => {
   ])('with a limit of %i, %i writes when the client was idle', async (limit, writes) => {
     const request = subject(ratePolicy(limit));
     await request(START);
-    proxy.calls.length = 0;
+    const mark = front.meter.mark();
     await request(START + MINUTE_MS + 100);
-    expect(proxy.calls).toHaveLength(writes);
+    expect(operations(mark)).toHaveLength(writes);
   });
 
   test('one write when it uses the newest of the shared slots, and two when it opens the next slot', async () => {
     const request = subject(SHARED_SLOTS);
     await request(START);
-    proxy.calls.length = 0;
+    const mark = front.meter.mark();
     // The sizes of the slots, in the order in which they are opened: 2, 3, 2.
     for (let i = 1; i < 7; i++) await request(START + i);
-    expect(proxy.calls).toHaveLength(6 + 2);
+    expect(operations(mark)).toHaveLength(6 + 2);
   });
 
   test('one write when it is rejected, however often', async () => {
     const request = subject(ratePolicy(1));
     await request(START);
-    proxy.calls.length = 0;
+    const mark = front.meter.mark();
     const seconds = [];
     for (const now of [START + 10, START + 30_500, START + 60_000]) {
       const { admitted, retryAfterSeconds } = await request(now);
@@ -172,7 +169,7 @@ describe('a request costs', () => {
       [false, 30],
       [false, 1],
     ]);
-    expect(proxy.calls).toEqual(Array(3).fill('UpdateItem'));
+    expect(operations(mark)).toEqual(Array(3).fill('UpdateItem'));
     expect((await request(START + 60_040)).admitted).toBe(true);
   });
 
@@ -202,17 +199,17 @@ describe('a request costs', () => {
 
 describe('when the store fails', () => {
   test.each([
-    ['is throttled', dynamoDbError('ThrottlingException')],
-    ['is broken', { status: 500, body: { __type: 'InternalServerError' } }],
+    ['is throttled', 'throttle'],
+    ['is broken', 'error-before'],
     ['cannot be reached', 'cut'],
     ['answers and the answer is lost', 'cut-after'],
-  ] as const)('a request is refused when the store %s, and the write is not repeated', async (_, fault) => {
+  ] as const)('a request is refused when the store %s, and the write is not repeated', async (_, effect) => {
     const request = subject(OWN_SLOTS);
     await request(START);
-    proxy.calls.length = 0;
-    proxy.setFault(() => fault);
+    const mark = front.meter.mark();
+    front.faults.add({ match: {}, effect });
     await expect(request(START + 1)).rejects.toMatchObject({ code: 'service_unavailable' });
-    expect(proxy.calls).toHaveLength(1);
+    expect(operations(mark)).toHaveLength(1);
   });
 });
 

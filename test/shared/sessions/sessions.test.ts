@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { FaultEffect } from '../../../local-aws/aws-front/faults.ts';
 import { SESSIONS_PER_ACCOUNT_MAX } from '../../../shared/contract/limits.ts';
 import { endSession, findSession, startSession } from '../../../shared/sessions/session.ts';
-import { dynamoDbError, type ProxyFault, startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { dynamoDbError, startAws } from '../../support/aws.ts';
 import { bePatient } from '../../support/patient-clients.ts';
-import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
+import { putAccount } from '../../support/tables.ts';
 
-const engine = dynamoDbClient();
-const tables = await createTables(engine);
-const proxy = await startDynamoDbProxy();
+const { front, engine, tables, operations } = await startAws();
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDb);
 
@@ -64,9 +63,9 @@ test('a request costs one read, and one write an hour', async () => {
   const token = await start();
   const costs = [];
   for (const after of [0, HOUR_MS - 1_000, HOUR_MS, HOUR_MS + 1_000, 2 * HOUR_MS]) {
-    proxy.calls.length = 0;
+    const mark = front.meter.mark();
     await find(token, LOGIN + after);
-    costs.push(proxy.calls.join(' '));
+    costs.push(operations(mark).join(' '));
   }
   expect(costs).toEqual(['GetItem', 'GetItem', 'GetItem UpdateItem', 'GetItem', 'GetItem UpdateItem']);
 });
@@ -86,10 +85,10 @@ describe('ending every session of an account', () => {
   test('can be repeated by the session that asked for it, if it failed on the way', async () => {
     const accountId = await newAccount();
     const [own, other] = [await start(accountId), await start(accountId)];
-    proxy.setFault((operation) => (operation === 'DeleteItem' ? dynamoDbError('ThrottlingException') : undefined));
+    const fault = front.faults.add({ match: { operation: 'DeleteItem' }, effect: 'throttle' });
     const removal = sessions.removeAll(accountId, { last: sha256(own) });
     await expect(removal).rejects.toMatchObject({ code: 'service_unavailable' });
-    proxy.removeFault();
+    fault.remove();
     expect(await areThere([own, other])).toEqual([true, true]);
     expect(await sessions.removeAll(accountId, { last: sha256(own) })).toBe(2);
   });
@@ -147,32 +146,29 @@ test.each([
 ])('a cookie that holds %s instead of a token is refused without a read', async (_name, text) => {
   expect(await find(text)).toBeUndefined();
   await endSession(sessions, text);
-  expect(proxy.calls).toEqual([]);
+  expect(operations()).toEqual([]);
 });
 
-test.each<[string, ProxyFault]>([
-  ['is throttled', dynamoDbError('ThrottlingException')],
-  ['meets a transaction', dynamoDbError('TransactionConflictException')],
+test.each<[string, FaultEffect]>([
+  ['is throttled', 'throttle'],
+  ['meets a transaction', 'conflict'],
   ['fails in a way that was not foreseen', dynamoDbError('ValidationException')],
   ['is not answered', 'timeout'],
-])('a session stays valid when its refresh %s', async (_, fault) => {
+])('a session stays valid when its refresh %s', async (_, effect) => {
   const token = await start();
-  proxy.setFault((operation) => (operation === 'UpdateItem' ? fault : undefined));
+  front.faults.add({ match: { operation: 'UpdateItem' }, effect });
   expect(await find(token, LOGIN + DAY_MS)).toBeDefined();
 });
 
 test('a logout that meets a transaction waits for it', async () => {
   const token = await start();
-  let conflicts = 2;
-  proxy.setFault((operation) =>
-    operation === 'DeleteItem' && conflicts-- > 0 ? dynamoDbError('TransactionConflictException') : undefined,
-  );
+  front.faults.add({ match: { operation: 'DeleteItem' }, effect: 'conflict', times: 2 });
   await endSession(sessions, token);
   expect(await find(token)).toBeUndefined();
 });
 
 test('sessions that cannot be read are service_unavailable, not logged out', async () => {
   const token = await start();
-  proxy.setFault(() => dynamoDbError('ThrottlingException'));
+  front.faults.add({ match: {}, effect: 'throttle' });
   await expect(find(token)).rejects.toMatchObject({ code: 'service_unavailable' });
 });

@@ -4,13 +4,11 @@ import type { ApiEvent } from '../../../shared/http/request.ts';
 import { startSession } from '../../../shared/sessions/session.ts';
 import { authenticate } from '../../../shared/stack/authenticate.ts';
 import type { Middleware } from '../../../shared/stack/route-stack.ts';
-import { startDynamoDbProxy } from '../../support/dynamodb-proxy.ts';
+import { startAws } from '../../support/aws.ts';
 import { bePatient } from '../../support/patient-clients.ts';
-import { createTables, dynamoDbClient, putAccount } from '../../support/tables.ts';
+import { putAccount } from '../../support/tables.ts';
 
-const engine = dynamoDbClient();
-const tables = await createTables(engine);
-const proxy = await startDynamoDbProxy();
+const { engine, tables, operations } = await startAws();
 const { apiKeyStore, apiKeyCredentials: keys } = await import('../../../shared/aws/api-key-store.ts');
 const { sessionStore: sessions } = await import('../../../shared/aws/session-store.ts');
 bePatient((await import('../../../shared/aws/dynamodb.ts')).dynamoDb);
@@ -50,7 +48,7 @@ describe('a key', () => {
         by: 'key',
         keyPrefix: key.slice(0, 12),
       });
-      expect(proxy.calls.filter((call) => call === 'GetItem')).toHaveLength(1);
+      expect(operations().filter((call) => call === 'GetItem')).toHaveLength(1);
     },
   );
 
@@ -68,7 +66,7 @@ describe('a key', () => {
     const cookie = [`__Host-session=${token}`];
     await expect(who({ authorization }, { access: 'session' })).rejects.toMatchObject({ code: 'unauthorized' });
     await expect(who({ authorization, cookie }, { access: 'session' })).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(proxy.calls).toEqual([]);
+    expect(operations()).toEqual([]);
   });
 });
 
@@ -86,7 +84,7 @@ describe('an Authorization header is refused, even beside a valid cookie:', () =
   ])('%s', async (_, authorization) => {
     const cookie = [`__Host-session=${token}`];
     await expect(who({ authorization: authorization(), cookie })).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(proxy.calls).toEqual([]);
+    expect(operations()).toEqual([]);
   });
 });
 
@@ -99,7 +97,7 @@ describe('a session cookie', () => {
         by: 'session',
         sessionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       });
-      expect(proxy.calls).toEqual(['GetItem']);
+      expect(operations()).toEqual(['GetItem']);
     },
   );
 
