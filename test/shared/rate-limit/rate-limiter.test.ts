@@ -120,6 +120,14 @@ describe.each([
   });
 });
 
+test('a request by a clock that is behind frees its shared slot no earlier', async () => {
+  const request = subject(SHARED_SLOTS);
+  const admitted = [await request(START + 5_000), await request(START)];
+  for (let i = 2; i < SHARED_SLOTS.limit; i++) admitted.push(await request(START + 5_000));
+  expect(admitted.map((decision) => decision.admitted)).toEqual(Array(SHARED_SLOTS.limit).fill(true));
+  expect((await request(START + MINUTE_MS + 1_000)).admitted).toBe(false);
+});
+
 describe('when many requests arrive at once', () => {
   test('shared slots admit exactly the limit, even when the limit is not a multiple of their number', async () => {
     expect(await burst(subject({ limit: 47, slots: 5 }), CROWD, START)).toBe(47);
