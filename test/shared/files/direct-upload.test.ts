@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Fault } from '../../../local-aws/service.ts';
 import { directTicketMs } from '../../../shared/contract/limits.ts';
 import { serviceUnavailable, undefinedIfNotFound } from '../../../shared/errors.ts';
@@ -120,6 +120,25 @@ describe('a ticket', () => {
     await sweepAt(service, later + directTicketMs(7));
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
+});
+
+test('a renewal that arrives late does not shorten a later one', async () => {
+  const accountId = await newAccount(service);
+  const now = Date.now();
+  const ask = (after: number) =>
+    newTicket(service, accountId, 7, { idempotencyKey: 'k', clock: () => now + after * 60_000 });
+  const { id } = await ask(0);
+  const late = Promise.withResolvers<void>();
+  const fault = service.front.faults.add({
+    match: { operation: 'UpdateItem' },
+    effect: { lateBy: late.promise },
+    times: 1,
+  });
+  await ask(1);
+  await ask(2);
+  late.resolve();
+  await fault.lateAnswers();
+  expect(await stores.tickets.get({ accountId, id })).toMatchObject({ endsAt: now + 2 * 60_000 + directTicketMs(7) });
 });
 
 describe('completing a ticket', () => {
@@ -414,6 +433,20 @@ describe('a file of more than one part', () => {
   });
 });
 
+test('an object of another size than the ticket makes no file', async () => {
+  const accountId = await newAccount(service);
+  const { id } = await newTicket(service, accountId, 5);
+  const ref = { accountId, id };
+  // The signed URL takes no other size, so the object comes from somebody who may write to the bucket.
+  const description = { owner: ref, mimeType: 'text/plain', contentDisposition: 'inline' };
+  await stores.objects.put(incomingKey(ref), Buffer.from('hello you'), description);
+  const facts = { bytes: 9, expected_bytes: 5 };
+  await expect(complete(accountId, id)).rejects.toMatchObject({ code: 'upload_incomplete', facts });
+  expect(await event(accountId, id)).toBe('refused');
+  await sweepLater(service);
+  await expectBalance(service, accountId, { files: 0, bytes: 0 });
+});
+
 describe('the event of arrived bytes', () => {
   test('removes bytes that arrive after their ticket has ended', async () => {
     const accountId = await newAccount(service);
@@ -576,6 +609,22 @@ describe('a reservation that loses all its answers', () => {
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
+});
+
+test('a reservation that loses its answers is given back although the time of its request is over', async () => {
+  const accountId = await newAccount(service);
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { deadlineAt } = inTime();
+  const predicate = () => {
+    vi.setSystemTime(deadlineAt + 1);
+    return true;
+  };
+  const match = { operation: 'TransactWriteItems', predicate };
+  service.front.faults.add({ match, effect: 'error-after', times: 3 });
+  const lost = newTicket(service, accountId, 5, { deadlineAt });
+  await expect(lost).rejects.toMatchObject({ code: 'service_unavailable' });
+  expect(await usageOf(service, accountId)).toEqual({ bytes: 0, files: 0 });
 });
 
 test('a reservation whose answer is lost leaves alone the ticket that a repeated request has got meanwhile', async () => {
