@@ -218,7 +218,7 @@ describe('a sweep', () => {
   });
 });
 
-describe('a sweep that meets a renewal', () => {
+describe('a sweep that meets a request', () => {
   /** Sweeps the tickets of an account, and runs something else right after the sweeper has read them. */
   async function sweepTicketsOf(accountId: string, now: number, meanwhile = async (): Promise<unknown> => undefined) {
     async function* endedAt(shard: number, time: number, rows: number) {
@@ -248,6 +248,24 @@ describe('a sweep that meets a renewal', () => {
     await completeUpload(stores, { accountId, id }, inTime());
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
+  });
+
+  test('removes the copy of an attempt that began after the sweeper has read the ticket', async () => {
+    const accountId = await newAccount(service);
+    const ref = { accountId, id: (await newTicket(service, accountId, 5)).id };
+    const objectKey = `uploads/${randomUUID()}`;
+    const now = Date.now();
+    const beginAttempt = async () => {
+      expect(await stores.tickets.beginAttempt(ref, { objectKey, until: now }, now)).toBe('begun');
+      await stores.objects.put(objectKey, Buffer.from('hello'), {
+        owner: ref,
+        mimeType: 'text/plain',
+        contentDisposition: 'inline',
+      });
+    };
+    expect(await sweepTicketsOf(accountId, now + HOUR_MS, beginAttempt)).toMatchObject({ ticket: 1, failed: 0 });
+    expect(await keysInBucket(service)).not.toContain(objectKey);
+    await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
   test('lets the next request with the same key get a new ticket after the sweep has released the first ticket', async () => {
@@ -337,6 +355,21 @@ describe('the walk of the bucket', () => {
     expect(report.failed).toBeGreaterThan(0);
     fault.remove();
     expect((await sweepAt(service, now + 3 * DAYS)).orphans).toBe(1);
+  });
+
+  test('checks again the next day what it could not check, although it has checked later pages', async () => {
+    const [failing, later] = ['uploads/stray', 'uploads/strayed'];
+    const owner = description(randomUUID(), randomUUID());
+    for (const key of [failing, later]) await stores.objects.put(key, Buffer.from('x'), owner);
+    const { small } = withSmallPages();
+    const walk = (days: number) =>
+      walkBucket(small, { now: now + days * DAYS, shards: [shardOfKey(failing)], ...inTime() });
+    const now = Date.now();
+    const match = { operation: 'HeadObject', predicate: ({ key }: { key?: string }) => key === failing };
+    const fault = front.faults.add({ match, effect: 'error-before' });
+    expect(await walk(2)).toMatchObject({ failed: 1, removed: 1 });
+    fault.remove();
+    expect(await walk(3)).toMatchObject({ failed: 0, removed: 1 });
   });
 
   test('counts as late from the day on at which its next walk should have begun', async () => {
