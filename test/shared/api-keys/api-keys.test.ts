@@ -168,6 +168,19 @@ describe('authenticating by a key', () => {
     expect(await authenticate(key)).toBeUndefined();
   });
 
+  test('notes a use late without hiding a later use', async () => {
+    const accountId = await newAccount();
+    const { key } = await create(accountId);
+    const late = Promise.withResolvers<void>();
+    const match = { operation: 'UpdateItem' };
+    const fault = front.faults.add({ match, effect: { lateBy: late.promise }, times: 1 });
+    for (const used of [NOW, NOW + MINUTE_MS]) await credentials.noteUse(hashKey(key), used, used - MINUTE_MS);
+    late.resolve();
+    await fault.lateAnswers();
+    const [listed] = (await listApiKeys(keys, accountId)).items;
+    expect(listed?.last_used_at).toBe('2026-11-21T12:01:00.000Z');
+  });
+
   test('succeeds when the write that notes its use conflicts with a revocation', async () => {
     const accountId = await newAccount();
     const { key } = await create(accountId);
