@@ -362,6 +362,24 @@ describe('attempts to complete a ticket', () => {
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });
 
+  test('one that has ended does not take its lease again by a request that arrives late', async () => {
+    const ref = await arrived();
+    const late = Promise.withResolvers<void>();
+    const match = { operation: 'UpdateItem' };
+    const fault = service.front.faults.add({ match, effect: { lateBy: late.promise }, times: 1 });
+    const [first, second] = [newObjectKey(), newObjectKey()];
+    const begin = (objectKey: string) =>
+      stores.tickets.beginAttempt(ref, { objectKey, until: Date.now() + 600_000 }, Date.now());
+    expect(await begin(first)).toBe('begun');
+    await stores.tickets.endAttempt(ref, first);
+    late.resolve();
+    await fault.lateAnswers();
+    expect(await begin(second)).toBe('begun');
+    await cancel(ref.accountId, ref.id);
+    await sweepLater(service);
+    await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
+  });
+
   test('one that takes its lease twice, because the first answer was lost, holds it', async () => {
     const ref = await arrived();
     const lease = { objectKey: newObjectKey(), until: Date.now() + 60_000 };
