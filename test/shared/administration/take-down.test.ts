@@ -36,7 +36,7 @@ describe('taking a link down', () => {
     const found = await published(file.objectKey);
     expect(found.file).toBeUndefined();
     await takeDown(stores, found, inTime());
-    expect(await keysInBucket(service)).toEqual([]);
+    expect(await keysInBucket(service)).not.toContain(file.objectKey);
     await sweepLater(service);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });

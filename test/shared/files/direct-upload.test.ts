@@ -188,6 +188,7 @@ describe('completing a ticket', () => {
     // An unfinished copy in parts under the same key.
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: late }));
     expect((await sweepAt(service, Date.now() + HOUR_MS)).swept.leftovers).toBe(1);
+    expect(await openParts(service)).not.toContain(late);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 });

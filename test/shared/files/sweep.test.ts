@@ -176,7 +176,7 @@ describe('a sweep', () => {
     );
     expect(await sweepAt(service, Date.now() + HOUR_MS)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
     expect(await statesOf(service, accountId)).toEqual([]);
-    expect(await strayKeys(service)).toEqual([]);
+    expect(await strayKeys(service, accountId)).toEqual([]);
   });
 
   test('removes the parts of a copy that died before they became an object', async () => {
@@ -187,8 +187,9 @@ describe('a sweep', () => {
     const Key = attempt.objectKey;
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
-    expect(await openParts(service)).toEqual([Key, Key]);
+    expect((await openParts(service)).filter((key) => key === Key)).toHaveLength(2);
     await sweepLater(service);
+    expect(await openParts(service)).not.toContain(Key);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 

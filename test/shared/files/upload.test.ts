@@ -9,7 +9,7 @@ import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { discardUpload } from '../../../shared/files/stage-upload.ts';
 import { ACCOUNT_LIMITS, broken, chunks, HOUR_MS, inTime, newAccount, stage, sweepAt, upload } from './actions.ts';
-import { expectBalance, forgetWalk, keysInBucket, readObject, statesOf, strayKeys } from './observe.ts';
+import { expectBalance, forgetWalk, keysInBucket, openParts, readObject, statesOf } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
 const service = await startService({ hasTimeLimits: true });
@@ -121,10 +121,11 @@ describe('an upload that ends early', () => {
     let calls = 0;
     const predicate = ({ operation }: { operation: string }) => operation === 'UploadPart' && ++calls > 1;
     const fault = service.front.faults.add({ match: { predicate }, effect: 'error-before' });
+    const before = await openParts(service);
     const uploading = upload(service, accountId, randomBytes(2 * PART_BYTES));
     await expect(uploading).rejects.toMatchObject({ code: 'service_unavailable' });
     fault.remove();
-    expect(await strayKeys(service)).toEqual([]);
+    expect(await openParts(service)).toEqual(before);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });
@@ -144,6 +145,7 @@ test('an upload whose parts were removed meanwhile fails with timeout, and leave
     yield randomBytes(PART_BYTES);
   }
   await expect(stage(service, accountId, content())).rejects.toMatchObject({ code: 'timeout' });
+  expect(await openParts(service)).toEqual([]);
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
