@@ -178,7 +178,7 @@ describe('nothing is added to the books of a suspended account:', () => {
     expect(await complete(intime)).toMatchObject({ id: intime.id });
     await suspend(id);
     await expect(complete(late)).rejects.toMatchObject({ code: 'unauthorized' });
-    await sweepLater(service);
+    await sweepLater(service, id);
     expect(await usageOf(service, id)).toEqual({ bytes: 5, files: 1 });
   });
 });

@@ -37,7 +37,7 @@ describe('taking a link down', () => {
     expect(found.file).toBeUndefined();
     await takeDown(stores, found, inTime());
     expect(await keysInBucket(service)).not.toContain(file.objectKey);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 

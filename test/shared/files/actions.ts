@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { AccountLimits } from '../../../shared/accounts/allowance.ts';
+import { SHARDS } from '../../../shared/contract/limits.ts';
 import { completeUpload } from '../../../shared/files/complete-upload.ts';
 import { createTicket, type IssuedTicket, type TicketInput } from '../../../shared/files/create-ticket.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
+import { shardOf } from '../../../shared/files/shards.ts';
 import { stageUpload, type UploadRequest } from '../../../shared/files/stage-upload.ts';
 import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import type { Service } from './service.ts';
@@ -22,9 +24,14 @@ export const ACCOUNT_LIMITS = {
 /** A deadline that leaves time for every retry that a test provokes. */
 export const inTime = () => ({ deadlineAt: Date.now() + 20_000, fileCountLimit: ACCOUNT_LIMITS.fileCountLimit });
 
-/** Creates a new account. @param options.ownLimitBytes  a storage limit that the operator set for it. */
+let accounts = 0;
+
+/**
+ * Creates a new account, in the shard after that of the account before. So a sweep for one account finds no work of another.
+ * @param options.ownLimitBytes  a storage limit that the operator set for it.
+ */
 export async function newAccount({ stores, engine, tables }: Service, options: { ownLimitBytes?: number } = {}) {
-  const id = randomUUID();
+  const id = randomUUID().slice(0, -2) + (accounts++ % SHARDS).toString(16).padStart(2, '0');
   await stores.accounts.upsert({ id, email: `${id}@example.com`, name: 'Somebody' }, Date.now());
   if (options.ownLimitBytes !== undefined) {
     await engine.send(
@@ -141,11 +148,18 @@ export async function uploadDirectly(
   return completeUpload(service.stores, { accountId, id: ticket.id }, inTime());
 }
 
-export function sweepAt({ stores }: Service, now: number): Promise<SweepReport> {
+/** Sweeps the shards of these accounts, and the ranges of the bucket with the same numbers. */
+export function sweepAt({ stores }: Service, now: number, ...accountIds: string[]): Promise<SweepReport> {
+  const shards = [...new Set(accountIds.map(shardOf))];
+  return sweep(stores, { now, shards, budget: { rows: 1_000, deadlineAt: Date.now() + HOUR_MS } });
+}
+
+/** Sweeps everything, and walks the whole bucket if its walk is due. */
+export function sweepAll({ stores }: Service, now: number): Promise<SweepReport> {
   return sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() + HOUR_MS } });
 }
 
-/** Sweeps at a time when all work that has begun by now is overdue, also work that a dead sweeper has taken. */
-export async function sweepLater(service: Service): Promise<void> {
-  await sweepAt(service, Date.now() + HOUR_MS);
+/** Sweeps for an account at a time when all its work that has begun by now is overdue, also work that a dead sweeper has taken. */
+export async function sweepLater(service: Service, accountId: string): Promise<void> {
+  await sweepAt(service, Date.now() + HOUR_MS, accountId);
 }

@@ -90,7 +90,7 @@ describe('a ticket', () => {
       const { id } = await newTicket(service, accountId, size, options);
       expect(await stores.tickets.get({ accountId, id })).toMatchObject({ endsAt: now + seconds * 1_000 });
       await cancel(accountId, id);
-      await sweepAt(service, now + seconds * 1_000);
+      await sweepAt(service, now + seconds * 1_000, accountId);
       await expectBalance(service, accountId, { files: 0, bytes: 0 });
     },
   );
@@ -101,10 +101,10 @@ describe('a ticket', () => {
     const now = Date.now();
     const ticket = await newTicket(service, accountId, content.length, { clock: () => now });
     const slow = beginPut(ticket, content.subarray(0, 1_000));
-    await sweepAt(service, now + (20 * 60 + 50) * 1_000);
+    await sweepAt(service, now + (20 * 60 + 50) * 1_000, accountId);
     expect(await slow.end(content.subarray(1_000))).toBe(200);
     await complete(accountId, ticket.id);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 1, bytes: content.length });
   });
 
@@ -115,9 +115,9 @@ describe('a ticket', () => {
     const first = await ask(() => now);
     const later = now + 10 * 60_000;
     expect(await ask(() => later)).toMatchObject({ id: first.id, expiresAt: first.expiresAt + 10 * 60_000 });
-    await sweepAt(service, later + directTicketMs(7) - 1);
+    await sweepAt(service, later + directTicketMs(7) - 1, accountId);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 7, files: 0 });
-    await sweepAt(service, later + directTicketMs(7));
+    await sweepAt(service, later + directTicketMs(7), accountId);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });
@@ -158,7 +158,7 @@ describe('completing a ticket', () => {
       ContentDisposition: expect.stringContaining('attachment'),
       Metadata: { file: `${accountId}/${ticket.id}` },
     });
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 1, bytes: content.length });
   });
 
@@ -168,12 +168,12 @@ describe('completing a ticket', () => {
     await put(ticket, 'hello');
     await complete(accountId, ticket.id);
     const arrived = incomingKey({ accountId, id: ticket.id });
-    await sweepAt(service, Date.now() + 19 * 60_000);
+    await sweepAt(service, Date.now() + 19 * 60_000, accountId);
     expect(await keysInBucket(service)).toContain(arrived);
-    expect((await sweepAt(service, Date.now() + 21 * 60_000)).swept.leftovers).toBe(1);
+    expect((await sweepAt(service, Date.now() + 21 * 60_000, accountId)).swept.leftovers).toBe(1);
     expect(await keysInBucket(service)).not.toContain(arrived);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
-    expect((await sweepAt(service, Date.now() + HOUR_MS)).swept.leftovers).toBe(0);
+    expect((await sweepAt(service, Date.now() + HOUR_MS, accountId)).swept.leftovers).toBe(0);
   });
 
   test('removes the copy of an attempt that died, even when it appears late', async () => {
@@ -187,7 +187,7 @@ describe('completing a ticket', () => {
     await stores.objects.put(late, Buffer.from('hello'), { owner: ref, mimeType: 'a/b', contentDisposition: 'inline' });
     // An unfinished copy in parts under the same key.
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: late }));
-    expect((await sweepAt(service, Date.now() + HOUR_MS)).swept.leftovers).toBe(1);
+    expect((await sweepAt(service, Date.now() + HOUR_MS, accountId)).swept.leftovers).toBe(1);
     expect(await openParts(service)).not.toContain(late);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
@@ -222,7 +222,7 @@ describe('attempts to complete a ticket', () => {
     const noWait = { ...inTime(), patienceMs: 0 };
     await completeUpload({ ...stores, tickets: { ...stores.tickets, beginAttempt } }, ref, noWait);
     expect(beginnings).toEqual(['begun']);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
@@ -231,7 +231,7 @@ describe('attempts to complete a ticket', () => {
     const fault = service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect: 'error-after' });
     expect(await complete(ref.accountId, ref.id)).toMatchObject(ref);
     fault.remove();
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
@@ -259,7 +259,7 @@ describe('attempts to complete a ticket', () => {
     const completing = { ...inTime(), fileCountLimit: 1 };
     const ref = { accountId, id: ticket.id };
     expect(await completeUpload({ ...stores, tickets }, ref, completing)).toMatchObject(ref);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
@@ -303,7 +303,7 @@ describe('attempts to complete a ticket', () => {
     expect(answer).toEqual(files === 1 ? expect.objectContaining(ref) : 'storage_limit_exceeded');
     await deleteOther();
     expect(await handleEvent()).toBe('nothing waits');
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files, bytes: 5 * files });
   });
 
@@ -326,7 +326,7 @@ describe('attempts to complete a ticket', () => {
     const clock = () => (reads < 4 ? Date.now() : lease.until);
     const watched = { ...stores, tickets: { ...stores.tickets, get } };
     expect(await completeArrivedUpload(watched, incomingKey(ref), inTime(), clock)).toBe('settled');
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
@@ -340,7 +340,7 @@ describe('attempts to complete a ticket', () => {
     const inHalfAMinute = Date.now() + 31_000;
     expect(await stores.tickets.beginAttempt(ref, { objectKey: newObjectKey(), until: 0 }, Date.now())).toBe('busy');
     expect(await completeUpload(stores, ref, inTime(), () => inHalfAMinute)).toMatchObject(ref);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 1, bytes: 5 });
   });
 
@@ -359,7 +359,7 @@ describe('attempts to complete a ticket', () => {
     expect(await stores.tickets.endAttempt(ref, late)).toBe('ended');
     expect(await stores.tickets.get(ref)).toMatchObject({ attemptUntil: next.until });
     await cancel(ref.accountId, ref.id);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });
 
@@ -377,7 +377,7 @@ describe('attempts to complete a ticket', () => {
     await fault.lateAnswers();
     expect(await begin(second)).toBe('begun');
     await cancel(ref.accountId, ref.id);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });
 
@@ -387,7 +387,7 @@ describe('attempts to complete a ticket', () => {
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
     expect(await stores.tickets.beginAttempt(ref, lease, Date.now())).toBe('begun');
     await cancel(ref.accountId, ref.id);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 0, bytes: 0 });
   });
 });
@@ -415,7 +415,7 @@ describe('a file of more than one part', () => {
       ContentDisposition: expect.stringContaining('attachment'),
       Metadata: { file: `${ref.accountId}/${ref.id}` },
     });
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     await expectBalance(service, ref.accountId, { files: 1, bytes: content.length });
   });
 
@@ -431,7 +431,7 @@ describe('a file of more than one part', () => {
     for (const fault of faults) fault.remove();
     expect(await openParts(service)).toHaveLength(alsoBroken.length);
     await complete(ref.accountId, ref.id);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     expect(await openParts(service)).toEqual([]);
     await expectBalance(service, ref.accountId, { files: 1, bytes: content.length });
   });
@@ -443,7 +443,7 @@ describe('a file of more than one part', () => {
     const fault = service.front.faults.add({ match: { operation: 'UploadPartCopy' }, effect });
     const completed = expect(complete(ref.accountId, ref.id)).rejects.toMatchObject({ code: 'not_found' });
     await expect.poll(() => fault.hits).toBeGreaterThan(0);
-    await sweepLater(service);
+    await sweepLater(service, ref.accountId);
     swept.resolve();
     await completed;
     fault.remove();
@@ -462,7 +462,7 @@ test('an object of another size than the ticket makes no file', async () => {
   const facts = { bytes: 9, expected_bytes: 5 };
   await expect(complete(accountId, id)).rejects.toMatchObject({ code: 'upload_incomplete', facts });
   expect(await event(accountId, id)).toBe('refused');
-  await sweepLater(service);
+  await sweepLater(service, accountId);
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
@@ -473,7 +473,7 @@ describe('the event of arrived bytes', () => {
     const used = await newTicket(service, accountId, 5);
     await put(used, 'hello');
     await complete(accountId, used.id);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     for (const ticket of [unused, used]) {
       expect(await put(ticket, 'hello')).toBe(200);
       expect(await event(accountId, ticket.id)).toBe('removed');
@@ -490,7 +490,7 @@ describe('the event of arrived bytes', () => {
     expect(await event(accountId, ticket.id)).toBe('refused');
     expect(await put(ticket, 'hello')).toBe(412);
     expect(await keysInBucket(service)).toEqual(keys);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -509,7 +509,7 @@ describe('the event of arrived bytes', () => {
     await expect(event(accountId, ticket.id)).rejects.toMatchObject({ code: 'service_unavailable' });
     fault.remove();
     expect(await event(accountId, ticket.id)).toBe('settled');
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 });
@@ -527,7 +527,7 @@ describe('cancelling a ticket', () => {
     expect(await put(renewed, 'hello')).toBe(200);
     await completeUpload(stores, ref, inTime());
     await deleteFile(stores, ref, inTime());
-    await sweepLater(service);
+    await sweepLater(service, accountId);
   });
 
   test('cancels a ticket that is renewed between the read and the write of the cancellation', async () => {
@@ -546,7 +546,7 @@ describe('cancelling a ticket', () => {
     expect(renewals).toEqual([]);
     expect(await statesOf(service, accountId)).toEqual(['cancelled']);
     expect(await usageOf(service, accountId)).toEqual({ bytes: 0, files: 0 });
-    await sweepLater(service);
+    await sweepLater(service, accountId);
   });
 
   test.each([
@@ -563,7 +563,7 @@ describe('cancelling a ticket', () => {
     expect(await put(ticket, 'hello')).toBe(200);
     expect(await event(accountId, ticket.id)).toBe('nothing waits');
     expect(await put(ticket, 'hello')).toBe(412);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -573,7 +573,7 @@ describe('cancelling a ticket', () => {
     service.front.faults.add({ match: { operation: 'PutObject' }, effect: 'conflict', times: 2 });
     await cancel(accountId, ticket.id);
     expect(await put(ticket, 'hello')).toBe(412);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
   });
 
   test.each([1, 2, 3, 4, 5])(
@@ -592,7 +592,7 @@ describe('cancelling a ticket', () => {
       if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ code: 'not_found' });
       if (completed.status === 'rejected')
         expect(completed.reason).toMatchObject({ code: /not_found|upload_incomplete/ });
-      await sweepLater(service);
+      await sweepLater(service, accountId);
       const isThere = cancelled.status === 'rejected';
       await expectBalance(service, accountId, isThere ? { files: 1, bytes: 5 } : { files: 0, bytes: 0 });
     },
@@ -625,7 +625,7 @@ describe('a reservation that loses all its answers', () => {
     service.front.faults.add({ match: { operation: 'TransactWriteItems' }, effect, times: 3 });
     await expect(newTicket(service, accountId, 5)).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(await usageOf(service, accountId)).toEqual({ bytes: 0, files: 0 });
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });
@@ -688,6 +688,6 @@ test('a reservation that meets another writer is charged once, although its lost
   expect(await usageOf(service, accountId)).toEqual({ bytes: 10, files: 1 });
   await put(ticket, 'hello');
   await complete(accountId, ticket.id);
-  await sweepLater(service);
+  await sweepLater(service, accountId);
   await expectBalance(service, accountId, { files: 2, bytes: 10 });
 });

@@ -103,13 +103,13 @@ describe('a ticket with a used key', () => {
     expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
     await deleteFile(stores, file, inTime());
     expect(await askForTicket(service, id, 5, key)).toEqual({ kind: 'file', file, isReplay: true });
-    await sweepAt(service, NOW + HOUR_MS);
+    await sweepAt(service, NOW + HOUR_MS, id);
     await expectBalance(service, id, { files: 0, bytes: 0 });
   });
 
   test.each([
     ['was cancelled', (ref: FileRef) => cancelTicket(stores, ref, inTime())],
-    ['has expired', () => sweepAt(service, NOW + HOUR_MS)],
+    ['has expired', ({ accountId }: FileRef) => sweepAt(service, NOW + HOUR_MS, accountId)],
   ])('is a new ticket each time the earlier one %s', async (_, end) => {
     const id = await newAccount(service);
     const key = newKey();

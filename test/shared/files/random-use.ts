@@ -7,7 +7,7 @@ import type { IssuedTicket } from '../../../shared/files/create-ticket.ts';
 import { deleteFile } from '../../../shared/files/delete-file.ts';
 import type { FileRef } from '../../../shared/files/file.ts';
 import { incomingKey } from '../../../shared/files/object-key.ts';
-import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, upload } from './actions.ts';
+import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAll, sweepAt, upload } from './actions.ts';
 import { FAULTS, faultsOfProduct } from './faults.ts';
 import { forgetWalk, statesOf, strayKeys, usageOf } from './observe.ts';
 import { startService } from './service.ts';
@@ -66,7 +66,7 @@ class Client {
       });
       this.#tickets.push({ ticket, size });
     } else if (what.do === 'sweep') {
-      await sweepAt(service, Date.now() + what.minutes * 60_000);
+      await sweepAt(service, Date.now() + what.minutes * 60_000, this.#accountId);
     } else if (what.do === 'delete') {
       const id = this.#files[what.which % this.#files.length];
       if (id) await this.#delete(ref(id));
@@ -134,10 +134,10 @@ async function expectTidy(accountId: string, deletions: ReadonlySet<string>): Pr
   const isLeftToSweeper = (difference: Difference) => difference.what === 'object' && deletions.has(difference.file.id);
   const { differences } = await auditAccount(stores, accountId);
   expect(differences.filter((difference) => !isLeftToSweeper(difference))).toEqual([]);
-  for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS);
+  for (const hours of [2, 3]) await sweepAt(service, Date.now() + hours * HOUR_MS, accountId);
   expect((await auditAccount(stores, accountId)).differences).toEqual([]);
   expect((await statesOf(service, accountId)).filter((state) => state !== 'ready')).toEqual([]);
   await forgetWalk(service);
-  await sweepAt(service, Date.now() + 48 * HOUR_MS);
+  await sweepAll(service, Date.now() + 48 * HOUR_MS);
   expect(await strayKeys(service)).toEqual([]);
 }

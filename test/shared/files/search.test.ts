@@ -34,10 +34,10 @@ const add = async (accountId: string, clientName: string) =>
   (await upload(service, accountId, 'x'.repeat(GENERATED_FILE_BYTES), { clientName })).file;
 const remove = (file: StoredFile) => deleteFile(stores, file, inTime());
 /** Sweeps when the leaves that are full by now are due. */
-const seal = () => sweepAt(service, Date.now() + 1_000);
+const seal = (accountId: string) => sweepAt(service, Date.now() + 1_000, accountId);
 /** Sweeps on each of the next three days, when the leaves with deleted files are due as well. */
-const sealAll = async () => {
-  for (const days of [1, 2, 3]) await sweepAt(service, Date.now() + days * DAY_MS + HOUR_MS);
+const sealAll = async (accountId: string) => {
+  for (const days of [1, 2, 3]) await sweepAt(service, Date.now() + days * DAY_MS + HOUR_MS, accountId);
 };
 
 async function search(accountId: string, part: string, { page = 1, limit = 100 } = {}, using = stores) {
@@ -130,9 +130,9 @@ describe('a search over sealed leaves', () => {
     expect(await search(accountId, 'file', { limit: 1, page: 129 })).toEqual({ names: [files[0]?.name], total: 129 });
     expect(await sealedNames(accountId, 0)).toContain(gone.name);
     await remove(other);
-    await sweepAt(service, Date.now() + DAY_MS - HOUR_MS);
+    await sweepAt(service, Date.now() + DAY_MS - HOUR_MS, accountId);
     expect(await sealedNames(accountId, 0)).toContain(gone.name);
-    await sweepAt(service, Date.now() + DAY_MS + HOUR_MS);
+    await sweepAt(service, Date.now() + DAY_MS + HOUR_MS, accountId);
     const names = await sealedNames(accountId, 0);
     expect(names).not.toContain(gone.name);
     expect(names).not.toContain(other.name);
@@ -148,7 +148,7 @@ describe('a search over sealed leaves', () => {
       expect((await search(accountId, 'NEW')).total).toBe(added + 1);
     }
     expect(await sealedNames(accountId, 0)).toBeUndefined();
-    await seal();
+    await seal(accountId);
     expect(await sealedNames(accountId, 0)).toContain('new 0');
     const names = ['new 5', 'new 4', 'new 3', 'new 2', 'new 1', 'new 0'];
     expect(await search(accountId, 'NEW')).toEqual({ names, total: 6 });
@@ -231,7 +231,7 @@ describe('leaves whose seals a search cannot read', () => {
       // A leaf that is due already is left alone, and so is a lease on it.
       const { writeUnits } = await readsOf(() => search(accountId, 'FILE 00'));
       expect(writeUnits).toBe(0);
-      await seal();
+      await seal(accountId);
       expect(await differencesOf(accountId)).toEqual([]);
       expect(await readsOf(() => search(accountId, 'FILE 00'))).toEqual(readable);
     },
@@ -241,7 +241,7 @@ describe('leaves whose seals a search cannot read', () => {
     const { accountId } = await accountWithSpoilt(foldBy('1.1'));
     const [report] = await repair(accountId);
     expect(report).toMatchObject({ isRepaired: true, differences: [{ what: 'unreadable seals' }] });
-    await seal();
+    await seal(accountId);
     expect(await differencesOf(accountId)).toEqual([]);
   });
 
@@ -251,8 +251,8 @@ describe('leaves whose seals a search cannot read', () => {
     await withFault(service, { match: { operation: 'TransactWriteItems' }, effect: 'error-before' }, find);
     expect((await dueLeaves(accountId)).size).toBe(0);
     await Promise.all([find(), find(), find()]);
-    await seal();
-    while ((await differencesOf(accountId)).length > 0) await find().then(seal);
+    await seal(accountId);
+    while ((await differencesOf(accountId)).length > 0) await find().then(() => seal(accountId));
   });
 
   test('stay as they are when the account is suspended, so nothing is left behind when it is deleted', async () => {
@@ -282,10 +282,10 @@ describe('the seal of a leaf', () => {
       },
     };
     const now = Date.now() + 1_000;
-    await sweepAt({ ...service, stores: { ...stores, seals: late } }, now);
+    await sweepAt({ ...service, stores: { ...stores, seals: late } }, now, accountId);
     expect(await sealedNames(accountId, 0)).toBeUndefined();
     expect((await search(accountId, 'file')).total).toBe(62);
-    await sweepAt(service, now + 6 * 60_000);
+    await sweepAt(service, now + 6 * 60_000, accountId);
     expect(await sealedNames(accountId, 0)).toContain('last');
     expect(await sealedNames(accountId, 0)).not.toContain(files[5]?.name);
   });
@@ -305,10 +305,10 @@ describe('the seal of a leaf', () => {
     const trial = { fault, nth };
     expect({ trial, total: (await search(accountId, 'file')).total }).toEqual({ trial, total: 65 });
     await remove(files[4] as ListedFile);
-    await sealAll();
+    await sealAll(accountId);
     await happenLate();
     expect({ trial, total: (await search(accountId, 'file')).total }).toEqual({ trial, total: 64 });
-    await sealAll();
+    await sealAll(accountId);
     const names = await sealedNames(accountId, 0);
     expect(names).not.toContain(files[3]?.name);
     expect(names).not.toContain(files[4]?.name);
@@ -370,7 +370,7 @@ describe('a search compared with a model', () => {
     } else if (what.do === 'search') {
       await searchAndCompare(accountId, model, what);
     } else if (what.do === 'sweep') {
-      await sweepAt(service, Date.now() + what.days * DAY_MS + 1_000);
+      await sweepAt(service, Date.now() + what.days * DAY_MS + 1_000, accountId);
     } else {
       await loseSeal(accountId, 0);
     }
@@ -431,7 +431,7 @@ describe('a search compared with a model', () => {
         }
         await Promise.all(late.map((happenLate) => happenLate()));
         await repair(accountId);
-        await sealAll();
+        await sealAll(accountId);
         expect(await differencesOf(accountId)).toEqual([]);
         for (const one of names) await searchAndCompare(accountId, model, { part: one, limit: 100 });
       },

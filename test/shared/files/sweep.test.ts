@@ -13,7 +13,18 @@ import { type SweepReport, sweep } from '../../../shared/files/sweep.ts';
 import { sweepTickets } from '../../../shared/files/sweep-tickets.ts';
 import { walkBucket } from '../../../shared/files/walk-bucket.ts';
 import { skipSeqs } from '../../support/generated-files.ts';
-import { HOUR_MS, inTime, newAccount, newTicket, put, sweepAt, sweepLater, upload, uploadDirectly } from './actions.ts';
+import {
+  HOUR_MS,
+  inTime,
+  newAccount,
+  newTicket,
+  put,
+  sweepAll,
+  sweepAt,
+  sweepLater,
+  upload,
+  uploadDirectly,
+} from './actions.ts';
 import { expectBalance, forgetWalk, keysInBucket, openParts, statesOf, strayKeys, usageOf } from './observe.ts';
 import { BUCKET, shardOfKey, startService } from './service.ts';
 
@@ -68,13 +79,14 @@ describe('a sweep', () => {
     ['a ticket', (accountId: string) => newTicket(service, accountId, 5)],
     ['a deletion', halfDeleted],
   ])('that has no time for %s still says how late it is', async (_, leave) => {
-    await leave(await newAccount(service));
+    const accountId = await newAccount(service);
+    await leave(accountId);
     const now = Date.now() + HOUR_MS;
     const report = await sweep(stores, { now, budget: { rows: 1_000, deadlineAt: Date.now() } });
     expect(report.swept).toEqual({ ticket: 0, cancelled: 0, deleted: 0, leftovers: 0, leaf: 0 });
     // A ticket ends some twenty minutes after it was made.
     expect(report.lagSeconds).toBeGreaterThan(2_000);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
   });
 
   test('logs a ticket that became no file, with its account and the number of attempts', async () => {
@@ -82,7 +94,7 @@ describe('a sweep', () => {
     const { id } = await newTicket(service, accountId, 5);
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     onTestFinished(() => written.mockRestore());
-    await sweepAt(service, Date.now() + HOUR_MS);
+    await sweepAt(service, Date.now() + HOUR_MS, accountId);
     const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
     expect(lines.filter(({ resource_id }) => resource_id === id)).toEqual([
       {
@@ -102,22 +114,22 @@ describe('a sweep', () => {
     for (const content of ['a', 'b', 'c']) await upload(service, accountId, content);
     await newTicket(service, accountId, 1);
     const mark = front.meter.mark();
-    const report = await sweepAt(service, Date.now());
+    const report = await sweepAll(service, Date.now());
     expect(report).toMatchObject({ failed: 0, lagSeconds: 0 });
     const { readUnits, writeUnits } = calls(mark);
     // Half a unit for each empty partition of tickets, and for the index; the rows of the walk are read strongly.
     expect({ readUnits, writeUnits }).toEqual({ readUnits: (ALL_SHARDS.length + 1) * 0.5 + 3, writeUnits: 0 });
-    await sweepLater(service);
+    await sweepLater(service, accountId);
   });
 
   test('needs one write unit to end a ticket that became a file', async () => {
     const accountId = await newAccount(service);
     const later = Date.now() + HOUR_MS;
     // This sweep walks the bucket, so that the next one does not.
-    await sweepAt(service, later);
+    await sweepAt(service, later, accountId);
     await uploadDirectly(service, accountId, 'hello');
     const mark = front.meter.mark();
-    expect((await sweepAt(service, later)).swept.leftovers).toBe(1);
+    expect((await sweepAt(service, later, accountId)).swept.leftovers).toBe(1);
     expect(calls(mark).writeUnits).toBe(1);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
@@ -125,7 +137,7 @@ describe('a sweep', () => {
   test('does each piece of work once, also when several sweepers run at the same time', async () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, unfinishedAccount));
     const now = Date.now() + HOUR_MS;
-    const reports = await Promise.all([1, 2, 3].map(() => sweepAt(service, now)));
+    const reports = await Promise.all([1, 2, 3].map(() => sweepAll(service, now)));
     const done = { ticket: 12, cancelled: 6, deleted: 6, leaf: 6 };
     // On a busy machine the answer to a write may come too late. Then nobody knows who did the work, and nobody counts it.
     const unknown = reports.reduce((sum, { failed }) => sum + failed, 0);
@@ -134,7 +146,7 @@ describe('a sweep', () => {
       expect(counted).toBeLessThanOrEqual(times);
       expect(counted + unknown).toBeGreaterThanOrEqual(times);
     }
-    if (unknown > 0) await sweepAt(service, now + HOUR_MS);
+    if (unknown > 0) await sweepAll(service, now + HOUR_MS);
     for (const accountId of accounts) await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
@@ -148,23 +160,23 @@ describe('a sweep', () => {
       effect: 'error-before',
     });
     const now = Date.now() + HOUR_MS;
-    expect(await sweepAt(service, now)).toMatchObject({ swept: { deleted: 1 }, failed: 1 });
+    expect(await sweepAt(service, now, poisoned, other)).toMatchObject({ swept: { deleted: 1 }, failed: 1 });
     await expectBalance(service, other, { files: 0, bytes: 0 });
     // The lease of the failed sweep keeps other sweepers away from the row for a while, as the lease of a dead sweeper would.
-    expect(await sweepAt(service, now)).toMatchObject({ failed: 0, lagSeconds: 0 });
+    expect(await sweepAt(service, now, poisoned, other)).toMatchObject({ failed: 0, lagSeconds: 0 });
     fault.remove();
-    expect(await sweepAt(service, now + 5 * 60_000)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
+    expect(await sweepAt(service, now + 5 * 60_000, poisoned)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
     await expectBalance(service, poisoned, { files: 0, bytes: 0 });
   });
 
   test('goes on while there is work, and begins nothing when its time is over', async () => {
     const accountId = await newAccount(service);
-    for (let i = 0; i < 2 * ALL_SHARDS.length + 1; i++) await newTicket(service, accountId, 1);
+    for (let i = 0; i < 5; i++) await newTicket(service, accountId, 1);
     const now = Date.now() + HOUR_MS;
-    const budget = { rows: ALL_SHARDS.length, deadlineAt: Date.now() + HOUR_MS };
-    const late = await sweep(stores, { now, budget: { ...budget, deadlineAt: Date.now() } });
-    expect(late.swept.ticket).toBe(0);
-    expect((await sweep(stores, { now, budget })).swept.ticket).toBe(2 * ALL_SHARDS.length + 1);
+    const sweepUntil = (deadlineAt: number) =>
+      sweep(stores, { now, shards: [shardOf(accountId)], budget: { rows: 2, deadlineAt } });
+    expect((await sweepUntil(Date.now())).swept.ticket).toBe(0);
+    expect((await sweepUntil(Date.now() + HOUR_MS)).swept.ticket).toBe(5);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 
@@ -174,7 +186,7 @@ describe('a sweep', () => {
     await service.engine.send(
       new DeleteItemCommand({ TableName: service.tables.accounts, Key: { id: { S: accountId } } }),
     );
-    expect(await sweepAt(service, Date.now() + HOUR_MS)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
+    expect(await sweepAt(service, Date.now() + HOUR_MS, accountId)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
     expect(await statesOf(service, accountId)).toEqual([]);
     expect(await strayKeys(service, accountId)).toEqual([]);
   });
@@ -188,7 +200,7 @@ describe('a sweep', () => {
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key }));
     expect((await openParts(service)).filter((key) => key === Key)).toHaveLength(2);
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     expect(await openParts(service)).not.toContain(Key);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
@@ -204,7 +216,7 @@ describe('a sweep', () => {
     );
     const now = Date.now() + HOUR_MS;
     const [report, ...completed] = await Promise.all([
-      sweepAt(service, now),
+      sweepAt(service, now, accountId),
       ...ids.map((id) =>
         completeUpload(stores, { accountId, id }, inTime()).then(
           () => 1,
@@ -214,7 +226,7 @@ describe('a sweep', () => {
     ]);
     const files = completed.reduce<number>((sum, one) => sum + one, 0);
     expect(files + report.swept.ticket).toBe(8);
-    await sweepAt(service, now + HOUR_MS);
+    await sweepAt(service, now + HOUR_MS, accountId);
     await expectBalance(service, accountId, { files, bytes: files });
   });
 });
@@ -230,7 +242,7 @@ describe('a sweep that meets a request', () => {
       }
     }
     const tickets = { ...stores.tickets, endedAt };
-    return sweepTickets({ ...stores, tickets }, { now, rows: 1_000, shards: ALL_SHARDS, ...inTime() });
+    return sweepTickets({ ...stores, tickets }, { now, rows: 1_000, shards: [shardOf(accountId)], ...inTime() });
   }
 
   const ask = (accountId: string, now: number) =>
@@ -247,7 +259,7 @@ describe('a sweep that meets a request', () => {
     expect(ticket.id).toBe(id);
     await put(ticket, 'hello');
     await completeUpload(stores, { accountId, id }, inTime());
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 1, bytes: 5 });
   });
 
@@ -277,7 +289,7 @@ describe('a sweep that meets a request', () => {
     const ticket = await ask(accountId, now);
     expect(ticket.id).not.toBe(id);
     await cancelTicket(stores, { accountId, id: ticket.id }, inTime());
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     await expectBalance(service, accountId, { files: 0, bytes: 0 });
   });
 });
@@ -316,7 +328,7 @@ describe('the walk of the bucket', () => {
     const accountId = await newAccount(service);
     const { file } = await upload(service, accountId);
     const direct = await uploadDirectly(service, accountId, 'hello');
-    await sweepLater(service);
+    await sweepLater(service, accountId);
     const wanted = [...(await keysInBucket(service)), 'notes/by-the-operator'];
     const stray = { accountId, id: randomUUID() };
     await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, stray.id));
@@ -326,8 +338,8 @@ describe('the walk of the bucket', () => {
     await stores.objects.put(`incoming/${accountId}/${direct.id}`, Buffer.from('x'), description(accountId, direct.id));
     await stores.objects.put('notes/by-the-operator', Buffer.from('x'), description(accountId, stray.id));
     const now = Date.now();
-    expect((await sweepAt(service, now + DAYS)).orphans).toBe(0);
-    expect((await sweepAt(service, now + 2 * DAYS)).orphans).toBe(4);
+    expect((await sweepAll(service, now + DAYS)).orphans).toBe(0);
+    expect((await sweepAll(service, now + 2 * DAYS)).orphans).toBe(4);
     expect((await keysInBucket(service)).sort()).toEqual(wanted.sort());
     await stores.objects.remove('notes/by-the-operator');
     await expectBalance(service, accountId, { files: 2, bytes: 10 });
@@ -340,7 +352,7 @@ describe('the walk of the bucket', () => {
     const heads: number[] = [];
     for (const days of [2, 3, 4]) {
       const mark = front.meter.mark();
-      await sweepAt(service, now + days * DAYS);
+      await sweepAll(service, now + days * DAYS);
       heads.push(calls(mark).calls.filter(({ operation }) => operation === 'HeadObject').length);
     }
     expect(heads[0]).toBeGreaterThan(0);
@@ -352,10 +364,10 @@ describe('the walk of the bucket', () => {
     await stores.objects.put('uploads/stray', Buffer.from('x'), description(accountId, randomUUID()));
     const fault = front.faults.add({ match: { operation: 'HeadObject' }, effect: 'error-before' });
     const now = Date.now();
-    const report = await sweepAt(service, now + 2 * DAYS);
+    const report = await sweepAll(service, now + 2 * DAYS);
     expect(report.failed).toBeGreaterThan(0);
     fault.remove();
-    expect((await sweepAt(service, now + 3 * DAYS)).orphans).toBe(1);
+    expect((await sweepAll(service, now + 3 * DAYS)).orphans).toBe(1);
   });
 
   test('checks again the next day what it could not check, although it has checked later pages', async () => {
@@ -385,9 +397,9 @@ describe('the walk of the bucket', () => {
   test('removes parts that are older than a day', async () => {
     const now = Date.now();
     await service.s3.send(new CreateMultipartUploadCommand({ Bucket: BUCKET, Key: 'uploads/parts' }));
-    await sweepAt(service, now + DAYS);
+    await sweepAll(service, now + DAYS);
     expect(await openParts(service)).toEqual(['uploads/parts']);
-    expect((await sweepAt(service, now + 2 * DAYS)).orphans).toBe(1);
+    expect((await sweepAll(service, now + 2 * DAYS)).orphans).toBe(1);
     expect(await openParts(service)).toEqual([]);
   });
 
@@ -454,8 +466,8 @@ test('a deletion that cannot reach the bucket succeeds for the owner, and the sw
   expect(await usageOf(service, accountId)).toEqual({ bytes: 0, files: 0 });
   await expect(deleteFile(stores, file, inTime())).rejects.toMatchObject({ code: 'not_found' });
   // The request may still be under way, so the sweeper leaves the row alone at first.
-  expect(await sweepAt(service, deletedAt + 20_000)).toMatchObject({ swept: { deleted: 0 }, lagSeconds: 0 });
-  expect(await sweepAt(service, Date.now() + HOUR_MS)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
+  expect(await sweepAt(service, deletedAt + 20_000, accountId)).toMatchObject({ swept: { deleted: 0 }, lagSeconds: 0 });
+  expect(await sweepAt(service, Date.now() + HOUR_MS, accountId)).toMatchObject({ swept: { deleted: 1 }, failed: 0 });
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });
 
@@ -494,10 +506,10 @@ test('a ticket whose row cannot be read does not stop the other tickets of its s
     );
   await setSize({ S: 'not a number' });
   const later = Date.now() + HOUR_MS;
-  expect(await sweepAt(service, later)).toMatchObject({ swept: { ticket: 1 }, failed: 1 });
+  expect(await sweepAt(service, later, accountId)).toMatchObject({ swept: { ticket: 1 }, failed: 1 });
   expect(await usageOf(service, accountId)).toEqual({ bytes: 5, files: 0 });
   expect(await Array.fromAsync(stores.audit.tickets(neighbour))).toEqual([]);
   await setSize({ N: '5' });
-  expect(await sweepAt(service, later)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
+  expect(await sweepAt(service, later, accountId)).toMatchObject({ swept: { ticket: 1 }, failed: 0 });
   await expectBalance(service, accountId, { files: 0, bytes: 0 });
 });

@@ -8,7 +8,7 @@ import { getFile } from '../../../shared/files/file-record.ts';
 import { PART_BYTES } from '../../../shared/files/parts.ts';
 import { settleUpload } from '../../../shared/files/settle-upload.ts';
 import { discardUpload } from '../../../shared/files/stage-upload.ts';
-import { ACCOUNT_LIMITS, broken, chunks, HOUR_MS, inTime, newAccount, stage, sweepAt, upload } from './actions.ts';
+import { ACCOUNT_LIMITS, broken, chunks, HOUR_MS, inTime, newAccount, stage, sweepAll, upload } from './actions.ts';
 import { expectBalance, forgetWalk, keysInBucket, openParts, readObject, statesOf } from './observe.ts';
 import { BUCKET, startService } from './service.ts';
 
@@ -158,7 +158,7 @@ async function stageStored(accountId: string) {
 
 async function walkLater() {
   await forgetWalk(service);
-  await sweepAt(service, Date.now() + 48 * HOUR_MS);
+  await sweepAll(service, Date.now() + 48 * HOUR_MS);
 }
 
 describe('settling an upload', () => {
