@@ -1,29 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { startAws } from '../../support/aws.ts';
 
-/** A server that answers as Secrets Manager and Parameter Store do: it gets a name, and answers a value or an error. */
-const values = new Map<string, string>();
-const asked: string[] = [];
-const server = createServer(async (request, response) => {
-  const { Name, SecretId } = JSON.parse(await text(request));
-  const name = Name ?? SecretId;
-  asked.push(name);
-  const value = values.get(name);
-  response.writeHead(value === undefined ? 400 : 200, { 'Content-Type': 'application/x-amz-json-1.1' });
-  if (value === undefined) response.end(JSON.stringify({ __type: 'ThrottlingException', message: 'slow down' }));
-  else response.end(JSON.stringify(SecretId ? { SecretString: value } : { Parameter: { Value: value } }));
-});
-server.listen(0, '127.0.0.1').unref();
-await once(server, 'listening');
-const endpoint = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+const { front, operations } = await startAws();
+const { parameters, secrets } = front;
 Object.assign(process.env, {
-  AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_ENDPOINT_URL_SSM: endpoint,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
   APP_URL_PARAMETER: '/app-url',
   LOGIN_PROVIDER_PARAMETER: '/login-provider',
   LOGIN_CLIENT_SECRET: 'login',
@@ -39,13 +19,7 @@ async function load() {
   return { appUrl, loginClientSecret, loginProvider, originSecret, isFromOurEdge };
 }
 
-beforeEach(() => {
-  values.clear();
-  asked.length = 0;
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 
 describe('the address of the app', () => {
   test.each([
@@ -54,43 +28,46 @@ describe('the address of the app', () => {
     ['HTTPS://App.Example.org:443', 'https://app.example.org'],
     ['http://localhost:8787', 'http://localhost:8787'],
   ])('that is stored as %s is read as %s', async (stored, url) => {
-    values.set('/app-url', stored);
+    parameters['/app-url'] = stored;
     expect(await (await load()).appUrl()).toBe(url);
   });
 
   test('is read once in five minutes, so a domain that the operator changed is noticed', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    values.set('/app-url', 'https://app.example.org');
+    parameters['/app-url'] = 'https://app.example.org';
     const { appUrl } = await load();
     await appUrl();
-    values.set('/app-url', 'https://files.example.org');
+    parameters['/app-url'] = 'https://files.example.org';
     vi.setSystemTime(Date.now() + 5 * 60_000 - 1);
     expect(await appUrl()).toBe('https://app.example.org');
-    expect(asked).toEqual(['/app-url']);
+    expect(operations()).toEqual(['GetParameter']);
     vi.setSystemTime(Date.now() + 1);
     expect(await appUrl()).toBe('https://files.example.org');
   });
 
   test.each(['', 'app.example.org', 'javascript:alert(1)', '-'])('cannot be %j', async (stored) => {
-    values.set('/app-url', stored);
+    parameters['/app-url'] = stored;
     await expect((await load()).appUrl()).rejects.toThrow('parameter /app-url is not an address');
   });
 
   test('is service_unavailable while it cannot be read', async () => {
+    front.faults.add({ match: {}, effect: 'throttle' });
     await expect((await load()).appUrl()).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });
 
 describe('what an operator fills in', () => {
   test('is read as a JSON object, each under its own name', async () => {
-    values.set('/login-provider', '{"client_id":"a"}').set('login', '{"client_secret":"b"}').set('origin', '{"a":"b"}');
+    parameters['/login-provider'] = '{"client_id":"a"}';
+    secrets.set('login', '{"client_secret":"b"}');
+    secrets.set('origin', '{"a":"b"}');
     const { loginClientSecret, loginProvider, originSecret } = await load();
     expect(await loginProvider()).toMatchObject({ clientId: 'a' });
     expect(await loginClientSecret()).toBe('b');
     expect(await originSecret()).toEqual({ a: 'b' });
     await loginProvider();
     await loginClientSecret();
-    expect(asked).toEqual(['/login-provider', 'login', 'origin']);
+    expect(operations()).toEqual(['GetParameter', 'GetSecretValue', 'GetSecretValue']);
   });
 
   test.each([
@@ -101,7 +78,8 @@ describe('what an operator fills in', () => {
     ['{"a":hunter2}', 'it is not a JSON object'],
     ['{"client":"hunter2"}', 'it has no client_'],
   ])('that is %j is service_unavailable: the log has its name, and not its content', async (stored, what) => {
-    values.set('login', stored).set('/login-provider', stored);
+    secrets.set('login', stored);
+    parameters['/login-provider'] = stored;
     const { loginClientSecret, loginProvider } = await load();
     for (const [read, named] of [
       [loginClientSecret, 'secret login'],
@@ -117,13 +95,14 @@ describe('what an operator fills in', () => {
 
   test('is read again at once when it was not filled in', async () => {
     const { loginClientSecret } = await load();
-    values.set('login', 'made up');
+    secrets.set('login', 'made up');
     await expect(loginClientSecret()).rejects.toMatchObject({ code: 'service_unavailable' });
-    values.set('login', '{"client_secret":"b"}');
+    secrets.set('login', '{"client_secret":"b"}');
     expect(await loginClientSecret()).toBe('b');
   });
 
   test('is service_unavailable while it cannot be read', async () => {
+    front.faults.add({ match: {}, effect: 'throttle' });
     await expect((await load()).originSecret()).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });
@@ -132,7 +111,7 @@ describe('a request from our edge', () => {
   const request = (secret: string) => ({ multiValueHeaders: { 'X-Origin-Secret': [secret] } }) as never;
 
   test('is recognised by the secret in either slot', async () => {
-    values.set('origin', '{"a":"old","b":"new"}');
+    secrets.set('origin', '{"a":"old","b":"new"}');
     const { isFromOurEdge } = await load();
     const known = await Promise.all(['new', 'old', 'other', ''].map((secret) => isFromOurEdge(request(secret))));
     expect(known).toEqual([true, true, false, false]);
@@ -140,15 +119,15 @@ describe('a request from our edge', () => {
 
   test('is recognised a minute after the secret was changed, and wrong secrets cause no more reads of the secret', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    values.set('origin', '{"a":"old"}');
+    secrets.set('origin', '{"a":"old"}');
     const { isFromOurEdge } = await load();
     expect(await isFromOurEdge(request('old'))).toBe(true);
-    values.set('origin', '{"a":"old","b":"new"}');
+    secrets.set('origin', '{"a":"old","b":"new"}');
     vi.setSystemTime(Date.now() + 59_999);
     expect([await isFromOurEdge(request('new')), await isFromOurEdge(request('guess'))]).toEqual([false, false]);
-    expect(asked).toEqual(['origin']);
+    expect(operations()).toEqual(['GetSecretValue']);
     vi.setSystemTime(Date.now() + 1);
     expect([await isFromOurEdge(request('new')), await isFromOurEdge(request('guess'))]).toEqual([true, false]);
-    expect(asked).toEqual(['origin', 'origin']);
+    expect(operations()).toEqual(['GetSecretValue', 'GetSecretValue']);
   });
 });
