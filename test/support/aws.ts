@@ -15,7 +15,7 @@ import { createTables, dynamoDbClient } from './tables.ts';
  *
  * After each test its faults are removed. A test fails if one of its faults applied to no call.
  */
-export async function startAws(options: Partial<AwsFrontOptions> = {}) {
+export async function startAws({ region = 'us-east-1', ...options }: Partial<AwsFrontOptions> = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'aws-'));
   const credentials = credentialsOf(randomUUID());
   const everything = {
@@ -23,7 +23,7 @@ export async function startAws(options: Partial<AwsFrontOptions> = {}) {
     Statement: [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }],
   };
   const front = await startAwsFront({
-    region: 'us-east-1',
+    region,
     accountId: '000000000000',
     dataDir,
     buckets: [],
@@ -35,7 +35,7 @@ export async function startAws(options: Partial<AwsFrontOptions> = {}) {
   const tables = await createTables(engine);
   Object.assign(process.env, {
     AWS_ENDPOINT_URL: front.endpoint,
-    AWS_REGION: 'us-east-1',
+    AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_SESSION_TOKEN: credentials.sessionToken,

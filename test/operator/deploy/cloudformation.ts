@@ -9,6 +9,9 @@ import type { Template } from '../../../local-aws/service.ts';
  * CloudFormation, and constant answers of STS, S3 and SSM. Only the values of SSM parameters are resolved: CloudFormation reads them at each
  * update, and an update in which neither the template nor such a value differs has no changes. (CloudFormation User Guide, "Systems Manager
  * parameter types".)
+ *
+ * It is the only imitation of AWS beside `local-aws/`, which runs templates and keeps no stacks that are updated. A restored table must
+ * reach every stack, and whether the CDK CLI deploys a stack whose template has not changed is decided between the CLI and CloudFormation.
  */
 export interface CloudFormation {
   readonly endpoint: string;

@@ -5,36 +5,31 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { json, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commitCheckedOut } from '../../../infra/settings/commit.ts';
 import { deployedSettings, parameterName, readStage, type StageSettings } from '../../../infra/settings/stage.ts';
 import { STAGES } from '../../../infra/stages/stages.ts';
+import { startAws } from '../../support/aws.ts';
 import { inherited } from '../../support/inherited.ts';
 import { openTerminal } from '../../support/terminal.ts';
 
 /**
- * Runs `npm run deploy`, `npm run admin` and `npm run smoke` as processes. A server stands in for SSM and for the deployed service, and
- * scripts for the CDK CLI and the AWS CLI.
+ * Runs `npm run deploy`, `npm run admin` and `npm run smoke` as processes. The local AWS has their parameters. A server stands in for the
+ * deployed service, and scripts for the CDK CLI and the AWS CLI.
  */
 
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** The parameters of the AWS account, by name. */
-const parameters = new Map<string, string>();
-/** The path of each request to the service, with the credential that it had. */
+const parameters: Record<string, string> = {};
+const { front, credentials } = await startAws({ region: STAGES.prod.region, parameters });
+/** The path of each request to the deployed service, with the credential that it had. */
 const requested: string[] = [];
-const ssm = createServer(async (request, response) => {
-  if (!request.headers['x-amz-target']) {
-    requested.push(`${request.url} ${request.headers.authorization}`);
-    request.resume();
-    response.writeHead(500).end();
-    return;
-  }
-  const { Name } = (await json(request)) as { Name: string };
-  const Value = parameters.get(Name);
-  response.writeHead(Value === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
-  response.end(JSON.stringify(Value === undefined ? { __type: 'ParameterNotFound' } : { Parameter: { Name, Value } }));
+const deployedService = createServer((request, response) => {
+  requested.push(`${request.url} ${request.headers.authorization}`);
+  request.resume();
+  response.writeHead(500).end();
 });
 let directory: string;
 /** What the last program printed on stdout. */
@@ -42,7 +37,7 @@ let printed = '';
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'deploy-'));
-  await once(ssm.listen(0, '127.0.0.1'), 'listening');
+  await once(deployedService.listen(0, '127.0.0.1'), 'listening');
   const script = (name: string, body: string) =>
     writeFile(join(directory, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   await script('cdk', `echo "$STAGE $*" >> "${directory}/cdk.log"`);
@@ -52,11 +47,11 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  ssm.close();
+  deployedService.close();
   await rm(directory, { recursive: true });
 });
 beforeEach(async () => {
-  parameters.clear();
+  for (const name of Object.keys(parameters)) delete parameters[name];
   for (const log of ['cdk.log', 'aws.log']) await rm(join(directory, log), { force: true });
   await writeFile(join(directory, 'failed.json'), '[]');
   await writeFile(join(directory, 'resources.json'), '["FileHosting-prod-Data-AccountsTable1"]');
@@ -65,17 +60,17 @@ beforeEach(async () => {
 /** Stores settings in the parameter of the stage, as the last deployment would have done. */
 function deployed(changes: Partial<StageSettings> = {}): void {
   const stage = readStage('prod', { ...STAGES.prod, ...changes });
-  parameters.set(parameterName('prod', 'settings'), JSON.stringify(deployedSettings(stage)));
-  parameters.set(parameterName('prod', 'commit'), '1234abcd');
+  parameters[parameterName('prod', 'settings')] = JSON.stringify(deployedSettings(stage));
+  parameters[parameterName('prod', 'commit')] = '1234abcd';
 }
 
-const address = () => `http://127.0.0.1:${(ssm.address() as AddressInfo).port}`;
 const variables = (environment: Record<string, string>) => ({
   ...inherited(),
   PATH: `${directory}:${process.env.PATH}`,
-  AWS_ENDPOINT_URL: address(),
-  AWS_ACCESS_KEY_ID: 'a',
-  AWS_SECRET_ACCESS_KEY: 'b',
+  AWS_ENDPOINT_URL: front.endpoint,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  AWS_SESSION_TOKEN: credentials.sessionToken,
   ...environment,
 });
 
@@ -236,7 +231,8 @@ describe('npm run deploy', () => {
   test('checks the service that it has deployed, at the address of the stage, with the given key', async () => {
     deployed();
     await cdk('');
-    parameters.set(parameterName('prod', 'app-url'), address());
+    const { port } = deployedService.address() as AddressInfo;
+    parameters[parameterName('prod', 'app-url')] = `http://127.0.0.1:${port}`;
     requested.length = 0;
     const environment = { STAGE: 'prod', FILE_HOSTING_KEY: 'svc_live_x' };
     const { code, stderr } = await run('operator/deploy/deploy.ts', ['--yes'], environment);
@@ -255,8 +251,8 @@ describe('npm run deploy', () => {
     deployed();
     await cdk('');
     const wayBack = async (noted?: string) => {
-      if (noted === undefined) parameters.delete(parameterName('prod', 'commit'));
-      else parameters.set(parameterName('prod', 'commit'), noted);
+      if (noted === undefined) delete parameters[parameterName('prod', 'commit')];
+      else parameters[parameterName('prod', 'commit')] = noted;
       const { code, stderr } = await deploy();
       expect(code).toBe(0);
       return stderr;
@@ -301,7 +297,7 @@ test.each([
       code,
       expect.stringMatching(/^The stage "prod" is not deployed in this AWS/),
     ]);
-    parameters.set(parameterName('prod', 'operator'), '{}');
+    parameters[parameterName('prod', 'operator')] = '{}';
     deployed({ restoredTables: { files: 'FileHosting-prod-files-1' } });
     const other = await run(program, args);
     expect(other.code).toBe(code);
