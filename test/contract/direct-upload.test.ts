@@ -227,7 +227,7 @@ describe('contract: direct uploads', () => {
 
     await operator.expireDeadlines();
     expect((await operator.sweep()).failed).toBe(0);
-    const { problems, unfinished, accountOf } = await readBooks(operator);
+    const { problems, unfinished, accountOf } = await readBooks(operator, fresh.id);
     operator.close();
     expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
     expect(accountOf(fresh.id)).toMatchObject({ usedBytes: 10, fileCount: 2 });

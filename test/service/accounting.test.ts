@@ -61,7 +61,7 @@ async function expectExact({ id, bySession }: TestAccount, names: string[]): Pro
   const usage = { storage_used_bytes: names.length * SIZE, file_count: names.length };
   expect((await bySession.request('GET', '/auth/me')).body).toMatchObject(usage);
   expect((await bySession.request('GET', '/files')).body).toMatchObject({ total: names.length });
-  const { problems, unfinished, accountOf } = await readBooks(operator);
+  const { problems, unfinished, accountOf } = await readBooks(operator, id);
   expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
   expect(accountOf(id)).toEqual({ usedBytes: names.length * SIZE, fileCount: names.length, names });
 }

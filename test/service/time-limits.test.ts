@@ -41,16 +41,16 @@ async function inTenSeconds<Result>(fn: string, run: () => Promise<Result>): Pro
 const ended = ({ front }: TestService, mark: number, operation: string) =>
   front.meter.since(mark).calls.filter((call) => call.operation === operation).length;
 
-async function expectBalance(operator: Operator): Promise<void> {
+async function expectBalance(operator: Operator, accountId: string): Promise<void> {
   await operator.expireDeadlines();
   // An object has no row if it was stored too late for its upload.
   await walkEverything(operator);
   await operator.sweep();
-  const { problems, unfinished } = await readBooks(operator);
+  const { problems, unfinished } = await readBooks(operator, accountId);
   expect({ problems, unfinished }).toEqual({ problems: [], unfinished: [] });
 }
 
-const namesOf = async (accountId: string) => (await readBooks(hurriedOperator)).accountOf(accountId).names;
+const namesOf = async (accountId: string) => (await readBooks(hurriedOperator, accountId)).accountOf(accountId).names;
 
 /** These tests mostly wait. So the tests of both services run at the same time. A poll therefore needs the `expect` of its test. */
 describe('contract: in time', () => {
@@ -74,10 +74,10 @@ describe('contract: in time', () => {
       expect((await byKey.upload('second', 'hello')).status).toBe(201);
       expect((await byKey.upload('third', 'hello')).status).toBe(201);
       expect(await namesOf(id)).toEqual(['second', 'third']);
-      await expectBalance(hurriedOperator);
+      await expectBalance(hurriedOperator, id);
       expect((await byKey.upload('first', 'hello')).status).toBe(201);
       expect(await namesOf(id)).toEqual(['first', 'second', 'third']);
-      await expectBalance(hurriedOperator);
+      await expectBalance(hurriedOperator, id);
     });
 
     test('an upload that S3 answers only after its deadline begins no transaction and is 504, and the walk removes its object', {
@@ -92,7 +92,7 @@ describe('contract: in time', () => {
       expect([status, body]).toEqual([504, { error: 'timeout' }]);
       const operations = hurried.front.meter.since(mark).calls.map(({ operation }) => operation);
       expect(operations).not.toContain('TransactWriteItems');
-      await expectBalance(hurriedOperator);
+      await expectBalance(hurriedOperator, account.id);
       await expectNoTrace(hurried, account);
     });
 
@@ -107,7 +107,7 @@ describe('contract: in time', () => {
       const again = await byKey.upload('silent', 'hello', keyed);
       expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
       expect(await namesOf(id)).toEqual(['silent']);
-      await expectBalance(hurriedOperator);
+      await expectBalance(hurriedOperator, id);
     });
 
     test('a completion that got 504 makes no file until it is tried again', { concurrent: false }, async () => {
@@ -123,7 +123,7 @@ describe('contract: in time', () => {
       expect(await namesOf(id)).toEqual([]);
       expect((await complete(byKey, ticket)).status).toBe(201);
       expect(await namesOf(id)).toEqual(['direct']);
-      await expectBalance(hurriedOperator);
+      await expectBalance(hurriedOperator, id);
     });
   });
 
@@ -149,7 +149,7 @@ describe('contract: in time', () => {
         expect(fault.hits).toBe(1);
       });
       expect(await service.storedBytes(account.id)).toBe(5);
-      await expectBalance(operator);
+      await expectBalance(operator, account.id);
       await expectNoTrace(service, account);
     });
   });
