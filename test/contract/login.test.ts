@@ -3,7 +3,7 @@ import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cookieJar } from '../../local-aws/identity-provider/cookie-jar.ts';
 import { logIn } from '../../local-aws/identity-provider/log-in.ts';
-import type { Fault } from '../../local-aws/service.ts';
+import type { Fault, FaultSubject } from '../../local-aws/service.ts';
 import { client } from '../support/client.ts';
 import { type RawAnswer, rawRequest, sendRaw } from '../support/raw-http.ts';
 import { borrowTestService, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -287,6 +287,21 @@ describe('contract: session', () => {
     expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
     // API keys stay valid.
     expect((await one.byKey.request('GET', '/files')).status).toBe(200);
+  });
+
+  test('logging out everywhere that fails on the way leaves the session that asked, which repeats it', async () => {
+    const email = 'again@example.com';
+    const [one, two] = [await service.newAccount(email), await service.newAccount(email)];
+    const other = createHash('sha256')
+      .update(two.cookie.replace(/^session=/, ''))
+      .digest('hex');
+    const predicate = ({ input = {} }: FaultSubject) => JSON.stringify(input).includes(other);
+    const match = { operation: 'DeleteItem', predicate };
+    const end = () => one.bySession.request('DELETE', '/auth/sessions');
+    expect((await withFault(service, { match, effect: 'error-before' }, end)).status).toBe(503);
+    expect((await one.bySession.request('GET', '/auth/me')).status).toBe(200);
+    expect((await end()).status).toBe(200);
+    for (const { bySession } of [one, two]) expect((await bySession.request('GET', '/auth/me')).status).toBe(401);
   });
 
   test('each login creates a separate session', async () => {
