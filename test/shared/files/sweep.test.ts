@@ -376,7 +376,7 @@ describe('the walk of the bucket', () => {
     for (const key of [failing, later]) await stores.objects.put(key, Buffer.from('x'), owner);
     const { small } = withSmallPages();
     const walk = (days: number) =>
-      walkBucket(small, { now: now + days * DAYS, shards: [shardOfKey(failing)], ...inTime() });
+      walkBucket(small, { now: now + days * DAYS, shards: [shardOfKey(failing)], deadlineAt: now + HOUR_MS });
     const now = Date.now();
     const match = { operation: 'HeadObject', predicate: ({ key }: { key?: string }) => key === failing };
     const fault = front.faults.add({ match, effect: 'error-before' });
