@@ -290,17 +290,20 @@ describe.runIf(HAS_BROWSER)('uploading in the dashboard', () => {
   test('shows a file in the list even when it is stored while the list loads for the first time', async () => {
     ({ account, here } = await openAccount(service, browser));
     const { page } = here;
-    const { promise: isStored, resolve: tellStored } = Promise.withResolvers<void>();
-    let lists = 0;
+    const { promise: isRefreshing, resolve: tellRefreshing } = Promise.withResolvers<void>();
+    let [lists, isStored] = [0, false];
     await page.route('**/api/v1/files?*', async (route) => {
       if (++lists > 1) return route.fallback();
       const response = await route.fetch();
-      await isStored;
+      await isRefreshing;
       await route.fulfill({ response });
     });
-    // The first list is answered only after the dashboard has refreshed it.
     page.on('response', (response) => {
-      if (response.url().includes('/api/v1/files?')) tellStored();
+      if (response.status() === 201) isStored = true;
+    });
+    // The dashboard refreshes the list and the profile at the same time, and the first list is answered only after that.
+    page.on('request', (request) => {
+      if (isStored && request.url().endsWith('/auth/me')) tellRefreshing();
     });
     await page.reload();
     await page
