@@ -13,6 +13,7 @@ test('on DynamoDB Local each start is empty, and no object of a former one is le
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   for (let start = 0; start < 2; start++) {
     const service = await startProcess(dataDir, { ENGINE: 'dynamodb-local' });
+    onTestFinished(() => void service.end('SIGKILL'));
     const { base_url } = service.urls;
     const { cookies } = await logIn({ startUrl: `${base_url}/auth/google`, email: 'me@example.com' });
     const { body } = await client(base_url, { cookie: cookies }).postJson('/api-keys', { name: 'test' });
