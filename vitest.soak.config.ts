@@ -27,6 +27,11 @@ export const THOROUGH = [
   'service/secrets',
 ].map((name) => `test/${name}.test.ts`);
 
+/** What judges a database most. `ENGINE=dynoxide` and `ENGINE=dynamodb-local` run this on that engine, and nothing else. */
+const JUDGES = ['test/infra/local/second-engine', 'test/service/faults', 'test/shared/histories/histories'].map(
+  (name) => `${name}.soak.ts`,
+);
+
 const PLANTED_TESTS = 'test/shared/histories/planted.soak.ts';
 
 /**
@@ -45,7 +50,16 @@ export default defineConfig({
     globalSetup: ['test/support/engines.ts', 'test/left-out.ts'],
     maxWorkers: 2,
     projects: [
-      { test: { ...SOAK, name: 'soak', include: ['test/**/*.soak.ts', ...THOROUGH], exclude: [PLANTED_TESTS] } },
+      process.env.ENGINE
+        ? { test: { ...SOAK, name: 'engine', include: JUDGES } }
+        : {
+            test: {
+              ...SOAK,
+              name: 'soak',
+              include: ['test/**/*.soak.ts', ...THOROUGH],
+              exclude: [PLANTED_TESTS, ...JUDGES],
+            },
+          },
       // Each takes minutes: 200 histories for a fault that is found late. So they run only with PLANTED=yes.
       ...(process.env.PLANTED ? [undefined, ...PLANTED] : []).map((fault) => {
         const name = fault?.kind ?? NO_FAULT;

@@ -112,7 +112,10 @@ async function closeAll(): Promise<void> {
   for (const part of started.splice(0).reverse()) await part.close();
 }
 
-/** Ends this process when npm was killed by `kill -9`. Otherwise this process would go on, and keep the port and the data. */
+/**
+ * Ends this process when npm was killed by `kill -9`. Otherwise this process would go on, and keep the port and the data. The script begins
+ * with `exec`, because some shells would stay between npm and this process, and live on.
+ */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const parent = process.ppid;

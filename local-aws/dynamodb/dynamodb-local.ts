@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { INSTALL_DYNOXIDE } from './dynoxide.ts';
+import { INSTALL_DYNOXIDE, isDynoxideInstalled } from './dynoxide.ts';
 import type { EngineProgram } from './engine-program.ts';
 
 /** The package of the jar keeps it, and nothing else, in a folder with the date of its release: DynamoDB Local 3.3.1. */
@@ -39,9 +39,9 @@ export const DYNAMODB_LOCAL: EngineProgram = {
     if (!isUnusable && !/Unable to locate a Java Runtime|UnsupportedClassVersionError/.test(stderr)) {
       return `DynamoDB Local ended with ${code}: ${stderr}`;
     }
-    return (
-      `The database needs a package for this platform, which "${INSTALL_DYNOXIDE}" adds, or a Java runtime, version 17 or newer, in ` +
-      'JAVA_HOME or the PATH.'
-    );
+    const { JAVA_HOME } = process.env;
+    const java = `a Java runtime, version 17 or newer, in ${JAVA_HOME ? `JAVA_HOME (now ${JAVA_HOME})` : 'JAVA_HOME or the PATH'}.`;
+    if (isDynoxideInstalled()) return `ENGINE=dynamodb-local needs ${java}`;
+    return `The database needs a package for this platform, which "${INSTALL_DYNOXIDE}" adds, or ${java}`;
   },
 };

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { freePort } from '../host/ports.ts';
 import { DYNAMODB_LOCAL } from './dynamodb-local.ts';
-import { DYNOXIDE, isDynoxideInstalled } from './dynoxide.ts';
+import { DYNOXIDE, INSTALL_DYNOXIDE, isDynoxideInstalled } from './dynoxide.ts';
 import type { EngineAddress, EngineProgram } from './engine-program.ts';
-import { openKeptDatabase, requireNoObjects } from './kept-database.ts';
+import { beginInMemory, openKeptDatabase } from './kept-database.ts';
 
 export interface Engine {
   /** The address of the engine, without a slash at its end. Its user name, if any, is the access key id of the tables. */
@@ -29,8 +29,11 @@ const PROGRAMS: Readonly<Record<string, EngineProgram>> = { dynoxide: DYNOXIDE, 
 const START_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
 
-/** How often an engine that ended is started again before one answers. After that it is lost. */
+/** How often an engine that ended is started again before one stays. After that it is lost. */
 const RESTARTS = 3;
+
+/** An engine that ends sooner did not stay: its address may be another program's, which answers in its place. */
+const STAYS_MS = 1_000;
 
 /**
  * Starts the database and resolves once it answers. The variable `ENGINE` names the program; without it, it is Dynoxide, or DynamoDB Local
@@ -43,10 +46,9 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   const { dataDir, buckets, onLost = ({ message }) => console.error(message) } = options;
   const program = chooseProgram(process.env.ENGINE);
   const keepsData = program.keepsData && dataDir !== undefined;
-  const file = await openData(program, dataDir, buckets);
   const address = dataDir === undefined ? { host: '127.0.0.1' } : program.hiddenAddress();
   const to = { ...address, port: await freePort() };
-  const start = () => startProcess(program, to, file);
+  const start = async () => startProcess(program, to, await openData(program, dataDir, buckets));
   let child = await start();
   let isClosing = false;
 
@@ -66,9 +68,12 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     return failure;
   };
   const supervise = async (): Promise<void> => {
-    for (;;) {
+    for (let ends = 1; ; ends++) {
+      const startedAt = performance.now();
       await ended(child);
-      const failure = isClosing ? undefined : await restart();
+      if (performance.now() - startedAt > STAYS_MS) ends = 1;
+      const isLost = ends > RESTARTS;
+      const failure = isClosing ? undefined : isLost ? new Error('it ends again and again.') : await restart();
       if (isClosing) return end(child);
       if (failure === undefined) continue;
       // Not awaited: whoever is told may close the engine, which waits for the end of this function.
@@ -84,8 +89,6 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       isClosing = true;
       await end(child);
       await supervision;
-      // No later start has rows for these objects.
-      if (!keepsData && buckets !== undefined) await rm(buckets, { recursive: true, force: true });
     },
   };
 }
@@ -94,6 +97,9 @@ function chooseProgram(name: string | undefined): EngineProgram {
   if (!name) return isDynoxideInstalled() ? DYNOXIDE : DYNAMODB_LOCAL;
   const program = PROGRAMS[name];
   if (program === undefined) throw new Error(`ENGINE must be ${Object.keys(PROGRAMS).join(' or ')}, not "${name}".`);
+  if (program === DYNOXIDE && !isDynoxideInstalled()) {
+    throw new Error(`Dynoxide is not installed: "${INSTALL_DYNOXIDE}" adds it.`);
+  }
   return program;
 }
 
@@ -104,9 +110,9 @@ async function openData(
   buckets: string | undefined,
 ): Promise<string | undefined> {
   if (dataDir === undefined) return undefined;
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   if (keepsData) return openKeptDatabase(dataDir, buckets);
-  await requireNoObjects(name, dataDir, buckets);
+  await beginInMemory(name, dataDir, buckets);
   return undefined;
 }
 
@@ -128,7 +134,7 @@ async function startProcess(
   await once(child, 'spawn').catch(({ code, message }) => {
     throw new Error(program.whyItFailed(code, message));
   });
-  endWithThisProcess(child);
+  await endWithThisProcess(child);
   const deadline = performance.now() + START_DEADLINE_MS;
   while (!(await answers(`http://${to.host}:${to.port}`))) {
     if (hasEnded(child))
@@ -150,16 +156,21 @@ const answers = (url: string) =>
   );
 
 /** Starts a shell that ends the engine when its pipe from this process closes. After a `kill -9` of this process nothing else would. */
-function endWithThisProcess(engine: ChildProcess): void {
-  const shell = spawn('sh', ['-c', 'read _; kill "$0"', String(engine.pid)], {
+async function endWithThisProcess(engine: ChildProcess): Promise<void> {
+  const shell = spawn('/bin/sh', ['-c', 'read _; kill -9 "$0"', String(engine.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   engine.once('exit', () => shell.kill('SIGKILL'));
+  await once(shell, 'spawn').catch(async (error) => {
+    await end(engine);
+    throw error;
+  });
 }
 
+/** At once: an engine that may end in order waits for whoever is in the middle of a request. What it acknowledged is on disk. */
 async function end(child: ChildProcess): Promise<void> {
-  child.kill();
+  child.kill('SIGKILL');
   await ended(child);
 }
 

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 const BEGIN_ANEW =
   'restore the folder of the database from a backup, or remove DATA_DIR to begin anew without any file';
+
+/** Says that the objects beside it belong to tables that were only in memory. */
+const MARKER = 'in-memory';
 
 /**
  * Finds the database that the engine keeps in `directory`. An empty one in place of the former one would cost every object, because programs
@@ -14,33 +17,55 @@ const BEGIN_ANEW =
  */
 export async function openKeptDatabase(directory: string, buckets: string | undefined): Promise<string> {
   const file = join(directory, 'dynoxide.db');
-  const older = (await readdir(directory)).find((name) => name.endsWith('_local.db'));
-  if (older !== undefined) {
-    throw new Error(
-      `${join(directory, older)} is of DynamoDB Local, which no longer keeps data here: go on with the version that wrote it, or set DATA_DIR to another folder.`,
-    );
-  }
+  await clearForgotten(directory, buckets);
   if (!hasTables(file) && (await hasFiles(buckets))) {
     throw new Error(`${file} is missing or empty, but ${buckets} has objects: ${BEGIN_ANEW}.`);
   }
   return file;
 }
 
-/** Refuses an engine that has its tables only in memory where objects are kept. @throws Error in one sentence. */
-export async function requireNoObjects(engine: string, directory: string, buckets: string | undefined): Promise<void> {
-  const isKept = (await readdir(directory)).some((name) => name.endsWith('.db'));
-  if (!isKept && !(await hasFiles(buckets))) return;
-  throw new Error(
-    `${engine} has its tables only in memory, but DATA_DIR has data of another start: set DATA_DIR to another folder, or remove it to begin anew.`,
-  );
+/**
+ * Prepares a folder for an engine that has its tables only in memory. Its objects are removed by the next start.
+ * @throws Error in one sentence when data is kept there.
+ */
+export async function beginInMemory(engine: string, directory: string, buckets: string | undefined): Promise<void> {
+  await clearForgotten(directory, buckets);
+  if ((await databasesIn(directory)).length > 0 || (await hasFiles(buckets))) {
+    throw new Error(
+      `${engine} has its tables only in memory, but ${dirname(directory)} has data of another start: set DATA_DIR to another folder.`,
+    );
+  }
+  await writeFile(join(directory, MARKER), '');
 }
 
-/** False when there is no database, or it is an empty file. @throws Error in one sentence when the file is no database. */
+/** Removes the objects whose tables were only in memory. @throws Error when the folder has the database of an older version. */
+async function clearForgotten(directory: string, buckets: string | undefined): Promise<void> {
+  const databases = await databasesIn(directory);
+  const older = databases.find((name) => name.endsWith('_local.db'));
+  if (older !== undefined) {
+    throw new Error(
+      `${join(directory, older)} is of DynamoDB Local, which no longer keeps data here: go on with the version that wrote it, or set DATA_DIR to another folder.`,
+    );
+  }
+  if (databases.length > 0 || !existsSync(join(directory, MARKER))) return;
+  if (buckets !== undefined) await rm(buckets, { recursive: true, force: true });
+  await rm(join(directory, MARKER));
+}
+
+const databasesIn = async (directory: string) => (await readdir(directory)).filter((name) => name.endsWith('.db'));
+
+/**
+ * False when there is no database, or one without a table of DynamoDB: the engine makes such a file when the former one is missing. Names of
+ * its own tables begin with "_".
+ * @throws Error in one sentence when the file is no database.
+ */
 function hasTables(file: string): boolean {
   if (!existsSync(file)) return false;
   const database = new DatabaseSync(file);
   try {
-    return database.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() !== undefined;
+    const ofDynamoDb =
+      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_*' AND name NOT GLOB 'sqlite_*'";
+    return database.prepare(ofDynamoDb).get() !== undefined;
   } catch (error) {
     throw new Error(`${file} cannot be read (${(error as Error).message}): ${BEGIN_ANEW}.`);
   } finally {
@@ -48,8 +73,9 @@ function hasTables(file: string): boolean {
   }
 }
 
+/** A link counts, because objects may be behind it. */
 async function hasFiles(directory: string | undefined): Promise<boolean> {
   if (directory === undefined || !existsSync(directory)) return false;
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return entries.some((entry) => entry.isFile());
+  return entries.some((entry) => !entry.isDirectory());
 }

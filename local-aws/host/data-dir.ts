@@ -19,7 +19,10 @@ export async function lockDataDir(path: string): Promise<{ close(): void }> {
     return { close: () => lock.close() };
   } catch (error) {
     const { errcode, message } = error as { errcode?: number; message: string };
-    if (errcode === SQLITE_BUSY) throw new Error(`DATA_DIR ${path} is in use by another running instance.`);
+    if (errcode === SQLITE_BUSY)
+      throw new Error(
+        `DATA_DIR ${path} is in use by another running instance: stop it, or set DATA_DIR to another folder.`,
+      );
     throw new Error(`DATA_DIR ${path} cannot be written: ${message}. Set DATA_DIR to a folder that can be.`);
   }
 }

@@ -13,6 +13,11 @@ export const SOAK_OPTIONS: Readonly<Record<string, SoakOption>> = {
     adds: 'the planted faults: 200 histories against each, and as many against none',
     takes: 'minutes for each',
   },
+  ENGINE: {
+    value: 'dynamodb-local',
+    adds: 'the faults at every call and the random histories, on the second engine, which needs Java (or on `dynoxide`)',
+    takes: 'ten minutes',
+  },
   HISTORIES: {
     value: '2000',
     adds: '2,000 random histories instead of 100',

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,10 +7,10 @@ import { client } from '../../support/client.ts';
 import { startProcess } from '../../support/start-process.ts';
 
 /** `npm start` on the engine that keeps its tables in memory. */
-test('on DynamoDB Local each start is empty, and no object of a former one is left', { timeout: 240_000 }, async () => {
+test('on DynamoDB Local each start is empty, whichever way the former one ended', { timeout: 600_000 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'second-engine-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  for (let start = 0; start < 2; start++) {
+  for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {
     const service = await startProcess(dataDir, { ENGINE: 'dynamodb-local' });
     onTestFinished(() => void service.end('SIGKILL'));
     const { base_url } = service.urls;
@@ -22,7 +21,6 @@ test('on DynamoDB Local each start is empty, and no object of a former one is le
     const file = await files.upload('a.txt', 'hello');
     expect(file.status).toBe(201);
     expect(await (await fetch(String(file.body.url))).text()).toBe('hello');
-    expect(await service.end('SIGTERM')).toBe(0);
-    expect(existsSync(join(dataDir, 's3'))).toBe(false);
+    await service.end(signal);
   }
 });

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -134,6 +136,14 @@ describe('a later start', () => {
       'DATABASE is missing or empty, but BUCKETS has objects: restore',
     ],
     [
+      'the database that the engine makes when the former one is missing',
+      async (directory) => {
+        await withoutDatabase(directory);
+        await (await startEngine({ dataDir: directory })).close();
+      },
+      'DATABASE is missing or empty, but BUCKETS has objects: restore',
+    ],
+    [
       'a file that is no database',
       async (directory) => {
         await withoutDatabase(directory);
@@ -167,10 +177,41 @@ describe('a later start', () => {
   test('on an engine that has its tables only in memory is refused, and changes nothing', async () => {
     vi.stubEnv('ENGINE', 'dynamodb-local');
     await expect(startEngine({ dataDir: folder, buckets })).rejects.toThrow(
-      /^DynamoDB Local has its tables only in memory, but DATA_DIR has data of another start: set DATA_DIR to another folder/,
+      `DynamoDB Local has its tables only in memory, but ${dataDir} has data of another start: set DATA_DIR to another folder.`,
     );
     expect([await readdir(buckets), (await readdir(folder)).includes(DATABASE)]).toEqual([['bucket'], true]);
   });
+});
+
+test('an engine whose address is that of another program is given up', async () => {
+  withDynoxide();
+  const dataDir = temporaryDirectory();
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => said.mockRestore());
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<Error>();
+  const engine = await startEngine({ dataDir, onLost });
+  const { hostname, port } = new URL(engine.endpoint);
+  const other = createServer((_, response) => response.end());
+  const listen = () => other.listen(Number(port), hostname);
+  other.on('error', () => setImmediate(listen));
+  listen();
+  process.kill(engineOn(dataDir), 'SIGKILL');
+  expect((await lost).message).toMatch(/^The database \(Dynoxide\) has ended: /);
+  other.close();
+  await engine.close();
+  await expect.poll(() => processesOn(dataDir)).toEqual([]);
+});
+
+test('an engine ends although somebody is in the middle of a request', async () => {
+  withDynoxide();
+  const engine = await startEngine({ dataDir: temporaryDirectory() });
+  const { hostname, port } = new URL(engine.endpoint);
+  const half = connect(Number(port), hostname).on('error', () => {});
+  await once(half, 'connect');
+  await new Promise((resolve) => half.write('POST / HTTP/1.1\r\nHost: x\r\n', resolve));
+  const closed = once(half, 'close');
+  await engine.close();
+  await closed;
 });
 
 test('an engine that does not exist is refused by name', async () => {

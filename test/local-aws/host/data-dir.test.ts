@@ -9,7 +9,9 @@ const directory = () => mkdtemp(join(tmpdir(), 'data-'));
 test('only one instance at a time has the directory, which is created when it is missing', async () => {
   const path = join(await directory(), 'a', 'b');
   const lock = await lockDataDir(path);
-  await expect(lockDataDir(path)).rejects.toThrow(`DATA_DIR ${path} is in use by another running instance.`);
+  await expect(lockDataDir(path)).rejects.toThrow(
+    `DATA_DIR ${path} is in use by another running instance: stop it, or set DATA_DIR to another folder.`,
+  );
   lock.close();
   (await lockDataDir(path)).close();
 });
