@@ -33,7 +33,7 @@ const POLL_MS = 20;
 const RESTARTS = 3;
 
 /** An engine that ends sooner did not stay: its address may be another program's, which answers in its place. */
-const STAYS_MS = 1_000;
+const STAYS_MS = 10_000;
 
 /**
  * Starts the database and resolves once it answers. The variable `ENGINE` names the program; without it, it is Dynoxide, or DynamoDB Local
