@@ -25,7 +25,7 @@ const HELP = `STAGE=<stage> npm run smoke -- [--key <API key>] [options]
   --only <text>             run only the checks whose name contains this text
 
 Only with STAGE=local, the service that "npm start" runs:
-  --base-url <url>          its address, with /api/v1 (http://localhost:8787/api/v1)
+  --base-url <url>          its address, with /api/v1 (that of npm start, at PORT or 8787)
   --max-upload-bytes <n>    its MAX_UPLOAD_SIZE_BYTES (104857600)
   --no-streaming            it has no streaming function
 `;
@@ -139,7 +139,7 @@ type Found = Pick<Settings, 'maxUploadBytes' | 'isStreaming'> & { readonly baseU
 
 function localService(options: LocalOptions): Found {
   return {
-    baseUrl: options['base-url'] ?? 'http://localhost:8787/api/v1',
+    baseUrl: options['base-url'] ?? `http://localhost:${process.env.PORT || 8787}/api/v1`,
     maxUploadBytes: parsePositive('--max-upload-bytes', options['max-upload-bytes'] ?? '104857600'),
     isStreaming: !options['no-streaming'],
   };
